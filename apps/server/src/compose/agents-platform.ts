@@ -91,7 +91,7 @@ export async function openAgentsPlatform(deps: {
     drivesAmong: drives.drivesAmong,
     secretsAmong: deps.secrets.among,
     toolServersAmong: toolServers.serversAmong,
-    connectorTrouble: idp.trouble,
+    connectorProblem: idp.trouble,
   });
   const upkeep = startDriveUpkeep(drivesDeps);
   const sandbox = createQuickjsSandbox({ onTrouble });

@@ -128,7 +128,7 @@ export async function agentsUnderTest(owned: OwnedThings = { drives: {}, toolSer
           .filter((id) => has(owned.toolServers, ownerId, id))
           .map((id) => [id, { name: id, knownTools: undefined }]),
       ),
-    connectorTrouble: async () => undefined,
+    connectorProblem: async () => undefined,
   });
   const app = createServer({ log, publicUrl: undefined });
   await app.register(agentsApi, {

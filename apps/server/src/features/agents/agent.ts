@@ -2,9 +2,9 @@ import type { AgentSnapshot, AgentVisibility, AgentWarning, RevisionStatus, Take
 import { type Fault, fault } from "../../kernel/errors.ts";
 
 /**
- * An agent without its contents.
+ * An agent without its snapshot.
  *
- *   (create) ──► unpublished ──publish──► published          deleted: gone for everyone, its rows stay for its runs
+ *   (create) ──► unpublished ──publish──► published          deleted: hidden from everyone; rows stay for its runs
  */
 export interface Agent {
   readonly id: string;
@@ -12,7 +12,7 @@ export interface Agent {
   readonly owner: string;
   readonly slug: string;
   readonly visibility: AgentVisibility;
-  /** An admin took it away from everyone but its owner: it is private until it is restored. */
+  /** Set while an admin has taken the agent down: it is private until restored. */
   readonly takenDown: TakenDown | null;
   readonly latestRevisionId: string;
   readonly publishedRevisionId: string | null;
@@ -22,16 +22,16 @@ export interface Agent {
 }
 
 /**
- * The contents of an agent at one time. A snapshot never changes; its status does:
+ * A version of an agent. The snapshot never changes; the status does:
  *
- *   (create, patch) ──► draft ──publish──► published ──another one is published──► superseded
+ *   (create, patch) ──► draft ──publish──► published ──another is published──► superseded
  *                                              ▲                                       │
  *                                              └────────────────publish────────────────┘
  */
 export interface Revision {
   readonly id: string;
   readonly agentId: string;
-  /** Counts from 1 within the agent. */
+  /** From 1, per agent. */
   readonly number: number;
   readonly status: RevisionStatus;
   readonly snapshot: AgentSnapshot;
@@ -39,13 +39,13 @@ export interface Revision {
   readonly createdAt: Date;
 }
 
-/** An agent with one of its revisions: the latest for its owner, the published one for everybody else. */
+/** An agent with a revision: the latest for the owner, the published one for others. */
 export interface AgentWithRevision {
   readonly agent: Agent;
   readonly revision: Revision;
 }
 
-/** An agent as a caller reads it: whole, or as the card that others see. */
+/** An agent as the caller may see it: whole, or as a card. */
 export interface SeenAgent extends AgentWithRevision {
   isCard: boolean;
 }

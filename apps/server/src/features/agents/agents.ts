@@ -5,21 +5,20 @@ import { presentWarnings } from "./check-snapshot.ts";
 import type { AgentsContext } from "./context.ts";
 import { findCard, findOwn, listCards, listOwn, lockOwn, markDeleted } from "./store.ts";
 
-/** The caller's own agent with its latest revision; another user's, public or not, is not found. */
+/** The caller's agent with its latest revision. Agents of other users are not found. */
 export async function requireOwn(
   { database }: AgentsContext,
   caller: Caller,
   agentId: string,
 ): Promise<AgentWithRevision> {
-  // What can be no id never reaches the database.
   const own = isId("agent", agentId) ? await findOwn(database.sql, caller.userId, agentId) : undefined;
   if (!own) throw agentNotFound();
   return own;
 }
 
 /**
- * An agent as the caller may see it: an own one by its latest revision, with the warnings of the moment; a public one, and
- * for a key limited to models an own one that it may run, as the card of its published revision.
+ * Owners see the latest revision with current warnings. Others see the card of a public agent; so does a key limited to
+ * models, also for private agents of its user that it may run.
  */
 export async function readAgent(context: AgentsContext, caller: Caller, agentId: string): Promise<SeenAgent> {
   if (!isId("agent", agentId)) throw agentNotFound();
@@ -40,10 +39,7 @@ export interface ListAgentsQuery {
   visibility?: AgentVisibility | undefined;
 }
 
-/**
- * The caller's own agents, newest first, with the warnings of the moment. A key limited to models gets the cards of those
- * that it may run.
- */
+/** The caller's agents, newest first, with current warnings. A key limited to models gets cards of the agents that it may run. */
 export async function listAgents(
   context: AgentsContext,
   caller: Caller,
@@ -63,7 +59,7 @@ export async function listAgents(
   return { entries: await Promise.all(warned), total };
 }
 
-/** The agent is gone for reads and new runs, and its slug is free again. Its runs stay readable and live ones go on. */
+/** Hides the agent and frees its slug. Existing runs continue and stay readable. */
 export async function deleteAgent({ database, clock }: AgentsContext, caller: Caller, agentId: string): Promise<void> {
   if (!isId("agent", agentId)) throw agentNotFound();
   await database.transaction(async (tx) => {

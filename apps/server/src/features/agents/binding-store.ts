@@ -1,6 +1,6 @@
 import type { Sql, Transaction } from "../../engines/database/database.ts";
 
-// Which agents call other agents, and which use drives and tool servers.
+// Queries for sub-agents, drives and tool servers of agents.
 
 export interface CallableAgent {
   id: string;
@@ -13,7 +13,7 @@ const callableBy = (sql: Sql, userId: string, agentIds: readonly string[]) => sq
   and (a.owner_id = ${userId}
     or (a.visibility = 'public' and a.published_revision_id is not null and u.disabled_at is null))`;
 
-/** Those of the agents that the user may call: own ones, and public ones that are published. */
+/** Agents among the ids that the user may call: own agents, and public ones that are published. */
 export async function findCallable(sql: Sql, userId: string, agentIds: readonly string[]): Promise<CallableAgent[]> {
   if (agentIds.length === 0) return [];
   return sql<CallableAgent[]>`
@@ -22,21 +22,18 @@ export async function findCallable(sql: Sql, userId: string, agentIds: readonly 
     where ${callableBy(sql, userId, agentIds)}`;
 }
 
-/** Held until the transaction ends by whoever writes which agents an agent calls. */
+/** Serializes changes of sub-agents, so that two changes cannot close a cycle together. */
 export async function lockBindings(tx: Transaction): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtext('gantry.agents.bindings'))`;
 }
 
-/** One agent that calls another. */
+/** An agent that calls another. */
 export interface Binding {
   agentId: string;
   boundId: string;
 }
 
-/**
- * Which agents these agents call: by their published revisions, and, where a user is named, by the latest ones of that
- * user's agents. Drafts are nobody else's business.
- */
+/** Sub-agents of the agents by their published revisions and, with a user, by the drafts of that user. */
 export async function findBound(sql: Sql, userId: string | null, agentIds: readonly string[]): Promise<Binding[]> {
   return sql<Binding[]>`
     select distinct a.id as "agentId", t.value ->> 'agent_id' as "boundId"
@@ -48,24 +45,24 @@ export async function findBound(sql: Sql, userId: string | null, agentIds: reado
       and json_typeof(t.value) = 'object' and t.value ->> 'type' = 'agent'`;
 }
 
-/** An agent that a run of another one may come to, or that agent itself. */
+/** An agent that a run of the root agent may reach, including the root. */
 export interface ReachedAgent {
   rootId: string;
   ownerId: string;
   /** `creator/slug`. */
   agent: string;
   model: string;
-  /** The models that its `run_model` is bound to. */
+  /** Models bound to its `run_model`. */
   calledModels: string[];
   perRun: number;
-  /** Its caller is an agent of another creator, so its price is due. */
+  /** Called by an agent of another creator, so its price is charged. */
   isSold: boolean;
 }
 
-/** Of a tree with more agents than this, the first are looked at. */
+/** Larger trees are truncated. */
 const mostReached = 100;
 
-/** What published agents may call, at any depth that runs can have, each before what it calls itself. */
+/** Agents that runs of published agents may reach, parents before children. */
 export async function findReach(sql: Sql, agentIds: readonly string[]): Promise<ReachedAgent[]> {
   return sql<ReachedAgent[]>`
     select reached.root as "rootId", a.owner_id as "ownerId", u.username || '/' || a.slug as agent,
@@ -100,14 +97,18 @@ export async function ownAmong(sql: Sql, ownerId: string, agentIds: readonly str
   return rows.map(({ id }) => id);
 }
 
-export type UsedThing = { driveId: string } | { toolServerId: string };
+export type UsedResource = { driveId: string } | { toolServerId: string };
 
-/** The owner's agents whose published or latest revision uses the drive or the tool server, by name. */
-export async function findUsing(sql: Sql, ownerId: string, thing: UsedThing): Promise<{ id: string; name: string }[]> {
+/** The owner's agents whose published or latest revision uses the drive or tool server. */
+export async function findUsing(
+  sql: Sql,
+  ownerId: string,
+  resource: UsedResource,
+): Promise<{ id: string; name: string }[]> {
   const uses =
-    "driveId" in thing
-      ? sql`(r.snapshot -> 'drives')::jsonb ? ${thing.driveId}`
-      : sql`(r.snapshot -> 'mcp_servers')::jsonb @> jsonb_build_array(jsonb_build_object('id', ${thing.toolServerId}::text))`;
+    "driveId" in resource
+      ? sql`(r.snapshot -> 'drives')::jsonb ? ${resource.driveId}`
+      : sql`(r.snapshot -> 'mcp_servers')::jsonb @> jsonb_build_array(jsonb_build_object('id', ${resource.toolServerId}::text))`;
   return sql<{ id: string; name: string }[]>`
     select a.id, l.snapshot ->> 'name' as name
     from agents a join agent_revisions l on l.id = a.latest_revision_id

@@ -2,7 +2,7 @@ import type { AgentBinding, AgentTool, ToolBinding } from "@gantry/wire";
 import type { Issue } from "../../kernel/errors.ts";
 import type { ToolInfo } from "./tools.ts";
 
-/** What a binding is known by: a tool's id, or `agent:<id>`. */
+/** The id of a tool, or `agent:<id>`. */
 export function bindingId(tool: AgentTool): string {
   if (typeof tool === "string") return tool;
   return tool.type === "agent" ? `agent:${tool.agent_id}` : tool.id;
@@ -12,12 +12,12 @@ export function isAgentBinding(tool: AgentTool): tool is AgentBinding {
   return typeof tool !== "string" && tool.type === "agent";
 }
 
-/** Whether a tool, as a run calls it, acts on the identity tenant. A server's tool has two underscores in its name. */
+/** Whether a tool of a run acts on the identity tenant. Tools of servers have two underscores in their name. */
 export function isConnectorAction(toolName: string): boolean {
   return toolName.startsWith("idp_") && !toolName.includes("__");
 }
 
-/** A bare id is the binding that says nothing more. */
+/** A bare id is a binding without settings. */
 export function asToolBinding(tool: string | ToolBinding): ToolBinding {
   return typeof tool === "string" ? { type: "tool", id: tool } : tool;
 }
@@ -26,7 +26,7 @@ export function boundAgentIds(tools: readonly AgentTool[]): string[] {
   return tools.filter(isAgentBinding).map(({ agent_id }) => agent_id);
 }
 
-/** Everything that can be said about the bindings of tools without looking anything up but the table of tools. */
+/** Issues of tool bindings that the table of tools alone shows. */
 export function toolIssues(tools: readonly AgentTool[], table: ReadonlyMap<string, ToolInfo>): Issue[] {
   const issues: Issue[] = [];
   const seen = new Set<string>();
@@ -38,7 +38,7 @@ export function toolIssues(tools: readonly AgentTool[], table: ReadonlyMap<strin
     if (isAgentBinding(tool)) continue;
     const info = table.get(id);
     const idLoc = typeof tool === "string" ? loc : [...loc, "id"];
-    if (!info) issues.push({ type: "value_error", loc: idLoc, msg: `There is no tool ${id}` });
+    if (!info) issues.push({ type: "value_error", loc: idLoc, msg: `Tool ${id} does not exist` });
     else issues.push(...bindingIssues(asToolBinding(tool), info, loc));
   }
   return issues;
@@ -47,10 +47,11 @@ export function toolIssues(tools: readonly AgentTool[], table: ReadonlyMap<strin
 function bindingIssues(binding: ToolBinding, info: ToolInfo, loc: readonly (string | number)[]): Issue[] {
   const issues: Issue[] = [];
   if (binding.confirm === "never" && info.kind === "write" && info.id.startsWith("idp_")) {
-    const msg = "A write to the identity tenant always asks; only the caller of a run can approve it beforehand";
+    const msg =
+      "A write to the identity tenant always needs a confirmation. Only the caller of a run can approve it in advance.";
     issues.push({ type: "value_error", loc: [...loc, "confirm"], msg });
   }
-  // Some actions take more than their table names: the records of the tenant are that large.
+  // Some actions accept more fields than their table lists.
   if (info.parameters.additionalProperties === true) return issues;
   const known = (info.parameters.properties ?? {}) as object;
   for (const name of Object.keys(binding.arguments ?? {})) {
@@ -64,7 +65,7 @@ function bindingIssues(binding: ToolBinding, info: ToolInfo, loc: readonly (stri
   return issues;
 }
 
-/** Two tools that the model would call by one name. `names` are the names of the agents that are bound, by id. */
+/** Two tools with the same name for the model. `names` are the slugs of the bound agents, by id. */
 export function nameIssues(tools: readonly AgentTool[], names: ReadonlyMap<string, string>): Issue[] {
   const issues: Issue[] = [];
   const taken = new Set(tools.filter((tool) => !isAgentBinding(tool)).map(bindingId));
@@ -73,19 +74,23 @@ export function nameIssues(tools: readonly AgentTool[], names: ReadonlyMap<strin
     const name = tool.name ?? names.get(tool.agent_id);
     if (name === undefined) continue;
     if (taken.has(name)) {
-      issues.push({ type: "value_error", loc: ["body", "tools", at, "name"], msg: `Another tool is called ${name}` });
+      issues.push({
+        type: "value_error",
+        loc: ["body", "tools", at, "name"],
+        msg: `Another tool has the name ${name}`,
+      });
     }
     taken.add(name);
   }
   return issues;
 }
 
-/** The tools beside the writes to the identity tenant that ask where their binding says nothing. */
+/** Tools that need a confirmation by default, besides writes to the identity tenant. */
 const askingTools: readonly string[] = ["drive_delete"];
 
 /**
- * Whether a call of a bound tool waits for the caller's confirmation. A write to the identity tenant always does, also
- * where an old binding says `never`: only the caller of a run can waive that.
+ * Whether a call of the tool needs a confirmation. A write to the identity tenant always does, even if an old binding says
+ * `never`: only the caller of a run can approve it in advance.
  */
 export function bindingAsks(binding: string | ToolBinding, info: Pick<ToolInfo, "id" | "kind">): boolean {
   const isTenantWrite = info.kind === "write" && info.id.startsWith("idp_");

@@ -5,10 +5,10 @@ import { takenDownConflict } from "../models/index.ts";
 import { type AgentWithRevision, agentNotFound } from "./agent.ts";
 import { requireOwn } from "./agents.ts";
 import { boundAgentIds } from "./binding.rules.ts";
+import { cycleIssue } from "./check-references.ts";
 import { asWarning, checkSnapshot } from "./check-snapshot.ts";
-import { circleIssue } from "./check-surroundings.ts";
 import type { AgentsContext } from "./context.ts";
-import { findCircleBeforeWriting } from "./find-circle.ts";
+import { findCycleBeforeWriting } from "./find-cycle.ts";
 import { refusePrice } from "./prices.ts";
 import { readDraft } from "./read-draft.ts";
 import { insertRevision, lockOwn, setLatest } from "./store.ts";
@@ -16,8 +16,8 @@ import { insertRevision, lockOwn, setLatest } from "./store.ts";
 const maxTries = 10;
 
 /**
- * Changes the given fields, each as a whole, in a new draft revision; the visibility changes at once. Two changes at the
- * same time both take effect: the later one is laid over what the other left, and checked again.
+ * Replaces the given fields in a new draft revision; the visibility changes at once. Of two concurrent changes, the second
+ * is applied to the result of the first and checked again.
  */
 export async function changeAgent(
   context: AgentsContext,
@@ -34,23 +34,23 @@ export async function changeAgent(
     const found = await checkSnapshot(context, caller, { agentId, visibility, fields: snapshot });
     const isGiven = ({ loc }: Issue) => loc[1] === undefined || Object.hasOwn(draft.fields, loc[1]);
     throwIfAny([...draft.issues, ...draft.placed(found.issues.filter(isGiven))]);
-    // What stood already and no longer holds (a model that was retired) does not keep anything else from being changed.
+    // Issues in other fields, such as a retired model, do not block the change.
     const stale = found.issues.filter((issue) => !isGiven(issue)).map(asWarning);
     const after = await saveUnlessChanged(before, { snapshot, warnings: [...found.warnings, ...stale] });
     if (after) return after;
     before = await requireOwn(context, caller, agentId);
   }
-  throw fault("conflict", "The agent is being changed by others at this moment");
+  throw fault("conflict", "Other requests are changing this agent. Try again.");
 
-  /** Nothing else is checked while the row is locked: that takes time and other connections. */
+  /** Other checks run before, because they are slow and the row is locked here. */
   function saveUnlessChanged(
     from: AgentWithRevision,
     content: Pick<AgentWithRevision["revision"], "snapshot" | "warnings">,
   ): Promise<AgentWithRevision | undefined> {
     return context.database.transaction(async (tx) => {
       const calls = boundAgentIds(draft.fields.tools ?? []);
-      const circle = await findCircleBeforeWriting(tx, caller.userId, agentId, calls);
-      if (circle) throwIfAny([await circleIssue(tx, caller.userId, agentId, circle)]);
+      const cycle = await findCycleBeforeWriting(tx, caller.userId, agentId, calls);
+      if (cycle) throwIfAny([await cycleIssue(tx, caller.userId, agentId, cycle)]);
       const locked = await lockOwn(tx, caller.userId, agentId);
       if (!locked) throw agentNotFound();
       if (locked.latestRevisionId !== from.revision.id) return undefined;

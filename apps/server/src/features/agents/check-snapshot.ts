@@ -3,15 +3,15 @@ import type { Issue } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
 import type { Agent, Revision } from "./agent.ts";
 import { asToolBinding, isAgentBinding } from "./binding.rules.ts";
-import { checkSurroundings } from "./check-surroundings.ts";
+import { checkReferences } from "./check-references.ts";
 import type { AgentsContext } from "./context.ts";
 import { unknownPlaceholders } from "./placeholder.rules.ts";
-import { type CheckedDraft, nothing, type SnapshotFindings, schemaIssue, surroundingsOf } from "./surroundings.ts";
+import { type CheckedDraft, noFindings, referencesOf, type SnapshotFindings, schemaIssue } from "./references.ts";
 
-/** As JSON, all fields together. */
+/** Of the JSON. */
 const maxSnapshotBytes = 262_144;
 
-/** Everything about the contents of an agent that needs to be looked up or tried: each field that is given. */
+/** Checks the given fields that need lookups, or a template or schema to compile. */
 export async function checkSnapshot(
   context: AgentsContext,
   caller: Caller,
@@ -20,21 +20,21 @@ export async function checkSnapshot(
   const { fields } = draft;
   const { goal, input_schema, output_schema, tools } = fields;
   const found = await Promise.all([
-    goal === undefined ? nothing() : checkGoal(context, goal, input_schema),
-    input_schema ? checkSchema(context, caller, "input_schema", input_schema) : nothing(),
-    output_schema ? checkSchema(context, caller, "output_schema", output_schema) : nothing(),
-    checkSurroundings(context, surroundingsOf(context, caller), caller, draft),
-    tools ? checkArguments(context, caller, tools) : nothing(),
+    goal === undefined ? noFindings() : checkGoal(context, goal, input_schema),
+    input_schema ? checkSchema(context, caller, "input_schema", input_schema) : noFindings(),
+    output_schema ? checkSchema(context, caller, "output_schema", output_schema) : noFindings(),
+    checkReferences(context, referencesOf(context, caller), caller, draft),
+    tools ? checkArguments(context, caller, tools) : noFindings(),
   ]);
   const issues = found.flatMap((part) => part.issues);
   if (Buffer.byteLength(JSON.stringify(fields)) > maxSnapshotBytes) {
-    const msg = `An agent has ${maxSnapshotBytes} bytes of JSON at most`;
+    const msg = `An agent has at most ${maxSnapshotBytes} bytes of JSON`;
     issues.push({ type: "sequence_too_long", loc: ["body"], msg, ctx: { max_length: maxSnapshotBytes } });
   }
   return { issues, warnings: found.flatMap((part) => part.warnings) };
 }
 
-/** Whose findings the contents alone decide: they hold as long as the contents stand. */
+/** Fields whose findings depend on the snapshot alone. */
 export const selfContained: ReadonlySet<string> = new Set(["goal", "input_schema", "output_schema"]);
 
 function checkGoal(
@@ -59,14 +59,14 @@ async function checkSchema(
   const faults = await schemas.check(schema, userId);
   const types = [schema.type ?? "object"].flat();
   const thing = field === "input_schema" ? "input" : "output";
-  const message = `The ${thing} of a run is an object, which this schema does not accept`;
+  const message = `The ${thing} of a run is an object, but this schema does not accept objects`;
   return {
     issues: faults.map((found) => schemaIssue(found, ["body", field])),
     warnings: types.includes("object") ? [] : [{ field, message }],
   };
 }
 
-/** Of all tools that fix some. An agent whose values do not fit is not saved, so they are not tried when it is read. */
+/** Checks fixed arguments of tools. Stored agents have passed this check. */
 async function checkArguments(
   context: AgentsContext,
   caller: Caller,
@@ -82,7 +82,7 @@ async function checkArguments(
   return { issues: found.flat(), warnings: [] };
 }
 
-/** Fixed values must be what the tool takes; which ones, and how many, are required is decided when it is called. */
+/** Only the given values are checked: the model adds the others in its call. */
 async function argumentIssues(
   { schemas, tools }: AgentsContext,
   { userId }: Caller,
@@ -98,10 +98,7 @@ async function argumentIssues(
   return faults.map((found) => schemaIssue(found, root));
 }
 
-/**
- * Tells what looks like a mistake in revisions at this moment: what they name may have come and gone since they were
- * saved, what they say themselves has not. They are looked at as their owner's, whatever the key at hand reaches.
- */
+/** Current warnings of stored revisions: references may have changed since. Checked with the rights of the owner, not of the key. */
 export function presentWarnings(
   context: AgentsContext,
   owner: Caller,
@@ -109,15 +106,15 @@ export function presentWarnings(
   agent: Pick<Agent, "visibility">,
   revision: Pick<Revision, "agentId" | "snapshot" | "warnings">,
 ) => Promise<AgentWarning[]> {
-  const surroundings = surroundingsOf(context, { ...owner, models: null });
+  const references = referencesOf(context, { ...owner, models: null });
   return async ({ visibility }, { agentId, snapshot, warnings }) => {
-    const found = await checkSurroundings(context, surroundings, owner, { agentId, visibility, fields: snapshot });
-    const lasting = warnings.filter(({ field }) => selfContained.has(field));
-    return [...lasting, ...found.warnings, ...found.issues.map(asWarning)];
+    const found = await checkReferences(context, references, owner, { agentId, visibility, fields: snapshot });
+    const stored = warnings.filter(({ field }) => selfContained.has(field));
+    return [...stored, ...found.warnings, ...found.issues.map(asWarning)];
   };
 }
 
-/** Of what stands already: it is told, and refuses nothing. */
+/** An issue in a stored revision is only a warning. */
 export function asWarning({ loc, msg }: Issue): AgentWarning {
   return { field: String(loc[1]), message: msg };
 }

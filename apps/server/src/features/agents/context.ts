@@ -5,7 +5,6 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { Models } from "../models/index.ts";
 import type { ToolInfo } from "./tools.ts";
 
-/** What the use cases of this feature work with. */
 export interface AgentsContext {
   database: Database;
   clock: Clock;
@@ -13,18 +12,18 @@ export interface AgentsContext {
   schemas: Schemas;
   models: Pick<Models, "callableAmong">;
   tools: ReadonlyMap<string, ToolInfo>;
-  /** Those of the ids that are drives of the user. */
+  /** The ids that are drives of the user. */
   drivesAmong(ownerId: string, driveIds: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Those of the names that are stored secrets of the user. */
+  /** The names that are stored secrets of the user. */
   secretsAmong(ownerId: string, names: readonly string[]): Promise<ReadonlySet<string>>;
-  /** The user's tool servers of those ids. */
+  /** The user's tool servers among the ids. */
   toolServersAmong(ownerId: string, serverIds: readonly string[]): Promise<ReadonlyMap<string, NamedToolServer>>;
-  /** Why no action on the user's identity tenant can work now; undefined where nothing is known to keep it. */
-  connectorTrouble(ownerId: string): Promise<string | undefined>;
+  /** Why actions on the user's identity tenant would fail now, if a reason is known. */
+  connectorProblem(ownerId: string): Promise<string | undefined>;
 }
 
 export interface NamedToolServer {
   name: string;
-  /** What its tools were called when it was last asked; undefined where that is not known. */
+  /** Tool names from the last list; undefined if the server was not listed yet. */
   knownTools: ReadonlySet<string> | undefined;
 }

@@ -8,10 +8,10 @@ import { refusePrice } from "./prices.ts";
 import { readDraft } from "./read-draft.ts";
 import { findFreeSlug, insertAgent, insertRevision } from "./store.ts";
 
-/** Creating two agents of one name at the same moment; each loses once at most to each of the others. */
+/** Concurrent requests with the same name compete for slugs. */
 const maxTries = 20;
 
-/** Makes an agent, not yet published, with its first revision. */
+/** Creates an unpublished agent with its first revision. */
 export async function createAgent(context: AgentsContext, caller: Caller, body: unknown): Promise<AgentWithRevision> {
   const draft = readDraft(body, "create");
   refusePrice(caller, draft.fields.pricing);
@@ -22,7 +22,7 @@ export async function createAgent(context: AgentsContext, caller: Caller, body: 
     fields: draft.fields,
   });
   throwIfAny([...draft.issues, ...draft.placed(issues)]);
-  // Nothing was wrong, so nothing is missing: what was left out has its default.
+  // Without issues the fields are complete, with defaults.
   const snapshot = draft.fields as AgentSnapshot;
   const now = context.clock.now();
   const id = newId("agent", now.getTime());
@@ -51,19 +51,19 @@ export async function createAgent(context: AgentsContext, caller: Caller, body: 
       createdAt: now,
       updatedAt: now,
     } as const;
-    const isMade = await context.database.transaction(async (tx) => {
+    const isCreated = await context.database.transaction(async (tx) => {
       if (!(await insertAgent(tx, agent))) return false;
       await insertRevision(tx, revision);
       return true;
     });
-    if (isMade) return { agent, revision };
+    if (isCreated) return { agent, revision };
   }
-  throw fault("conflict", `Too many of your agents are called ${snapshot.name}`);
+  throw fault("conflict", `Too many of your agents have the name ${snapshot.name}. Choose another name.`);
 }
 
 const longest = 48;
 
-/** The part of a path that a name becomes: `Weather Reporter!` is `weather-reporter`. Made unique with a number. */
+/** `Weather Reporter!` becomes `weather-reporter`. */
 export function slugOf(name: string): string {
   const plain = name
     .normalize("NFKD")
@@ -72,6 +72,6 @@ export function slugOf(name: string): string {
     .replace(/[^a-z0-9]+/g, "-")
     .slice(0, longest)
     .replace(/^-+|-+$/g, "");
-  // A name in another script has no letter that a path could carry as it is.
+  // Names in other scripts have no such letters.
   return plain === "" ? "agent" : plain;
 }

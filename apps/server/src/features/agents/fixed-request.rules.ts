@@ -2,11 +2,11 @@ import { type AgentTool, secretNamePattern, type ToolBinding } from "@gantry/wir
 import type { Issue } from "../../kernel/errors.ts";
 import { asToolBinding, isAgentBinding } from "./binding.rules.ts";
 
-/** What a binding of `http_request` fixes, and where requests with it may go. */
+/** Fixed values of an `http_request` binding, and the origin that requests are limited to. */
 export interface FixedRequest {
-  /** Undefined: to any public address. */
+  /** Undefined: any public address. */
   origin: string | undefined;
-  /** Whether each request carries values that the agent's creator wrote. */
+  /** Whether requests carry headers or a body from the agent's creator. */
   carriesValues: boolean;
   headers: Readonly<Record<string, string>>;
 }
@@ -21,7 +21,7 @@ export function fixedRequest({ origin, arguments: fixed = {} }: ToolBinding): Fi
   };
 }
 
-/** The binding of a tool in an agent; a tool without settings has an empty one. */
+/** The binding of a tool; empty for a tool without settings. */
 export function bindingOf(tools: readonly AgentTool[], id: string): ToolBinding {
   const found = tools.find((tool) => !isAgentBinding(tool) && asToolBinding(tool).id === id);
   return found === undefined || isAgentBinding(found) ? { type: "tool", id } : asToolBinding(found);
@@ -49,7 +49,7 @@ export function secretsNamedBy(tools: readonly AgentTool[]): string[] {
 }
 
 export const unboundRequest =
-  "http_request sends fixed headers or a fixed body to any address that the model chooses. Set `origin` in the binding, such as https://api.example.com, or fix `url` in its arguments";
+  "http_request sends fixed headers or a fixed body to any address that the model chooses. Set `origin` in the binding, such as https://api.example.com, or fix `url` in its arguments.";
 
 export function isUnbound(tools: readonly AgentTool[]): boolean {
   const { origin, carriesValues } = fixedRequest(bindingOf(tools, "http_request"));
@@ -58,7 +58,7 @@ export function isUnbound(tools: readonly AgentTool[]): boolean {
 
 const credentialName = /^(proxy-)?authorization$|^cookie$|api-?key|token|secret|password|signature/i;
 
-/** Names of fixed headers that look like credentials and are stored in clear with the agent. */
+/** Names of fixed headers that look like credentials and are stored as plain text. */
 export function literalCredentials(tools: readonly AgentTool[]): string[] {
   const { headers } = fixedRequest(bindingOf(tools, "http_request"));
   return Object.keys(headers).filter((name) => {
@@ -66,14 +66,14 @@ export function literalCredentials(tools: readonly AgentTool[]): string[] {
   });
 }
 
-/** What is wrong with the origin and the secrets of a binding. `stored` are the names of the owner's secrets. */
+/** Issues of the origin and the secrets. `stored` are the names of the owner's secrets. */
 export function fixedRequestIssues(tools: readonly AgentTool[], stored: ReadonlySet<string>): Issue[] {
   return tools.flatMap((tool, at): Issue[] => {
     if (isAgentBinding(tool)) return [];
     const binding = asToolBinding(tool);
     const loc = ["body", "tools", at];
     if (binding.id !== "http_request") {
-      const msg = `Only http_request takes an origin; ${binding.id} does not`;
+      const msg = `Only http_request accepts an origin; ${binding.id} does not`;
       return binding.origin === undefined ? [] : [{ type: "value_error", loc: [...loc, "origin"], msg }];
     }
     const { headers } = fixedRequest(binding);
@@ -83,7 +83,7 @@ export function fixedRequestIssues(tools: readonly AgentTool[], stored: Readonly
     const issues: Issue[] = named.flatMap(({ name, loc: at }) => secretIssue(name, stored, at));
     const url = binding.arguments?.url;
     if (binding.origin !== undefined && typeof url === "string" && originOf(url) !== binding.origin) {
-      const msg = `The fixed url is not an address at ${binding.origin}`;
+      const msg = `The fixed url is not at ${binding.origin}`;
       issues.push({ type: "value_error", loc: [...loc, "arguments", "url"], msg });
     }
     return issues;
@@ -93,7 +93,7 @@ export function fixedRequestIssues(tools: readonly AgentTool[], stored: Readonly
 function secretIssue(name: string, stored: ReadonlySet<string>, loc: readonly (string | number)[]): Issue[] {
   if (stored.has(name)) return [];
   const msg = secretNamePattern.test(name)
-    ? `You have no stored secret ${name}. Store it with PUT /api/v2/secrets/${name}`
-    : "A reference to a stored secret is written {{secret:name}}";
+    ? `Secret ${name} is not stored. Store it with PUT /api/v2/secrets/${name}`
+    : "Write a reference to a stored secret as {{secret:name}}";
   return [{ type: "value_error", loc: [...loc], msg }];
 }

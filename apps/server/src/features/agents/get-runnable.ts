@@ -9,15 +9,14 @@ import { type AgentAddress, findIdsAt, findRevision, findVisible, lockVisible } 
 
 export interface Runnable {
   agent: Agent;
-  /** What the run executes, and the price that it is run for. */
+  /** What the run executes, and its price. */
   revision: Revision;
   isOwner: boolean;
 }
 
 /**
- * The revision of an agent that a user may start a run of, by the agent's id or by creator and slug: the published one,
- * for its owner also any other that is named. Not the caller's and private, deleted, or unknown: not found; without a
- * published revision: `agent_not_published`.
+ * The revision that a run executes: the published one, or the one that the owner names. Rejects with `not_found` for
+ * private agents of other users, and with `agent_not_published` without a published revision.
  */
 export async function getRunnable(
   { database }: AgentsContext,
@@ -28,12 +27,14 @@ export async function getRunnable(
   const agent = isAddress(address) ? await findVisible(database.sql, callerId, address) : undefined;
   if (!agent) throw agentNotFound();
   if (revisionId !== undefined && agent.ownerId !== callerId) {
-    throw fault("forbidden", "Only its owner may name the revision of an agent", { loc: ["body", "revision_id"] });
+    throw fault("forbidden", "Only the owner of an agent can choose a revision. Leave revision_id out.", {
+      loc: ["body", "revision_id"],
+    });
   }
   return withRevision(database.sql, callerId, agent, revisionId);
 }
 
-/** The published revision, which stays what the agent is, and the agent there, until the transaction ends. */
+/** The published revision. The agent cannot be published, hidden or deleted until the transaction ends. */
 export async function lockRunnable(tx: Transaction, callerId: string, agentId: string): Promise<Runnable> {
   const agent = isId("agent", agentId) ? await lockVisible(tx, callerId, agentId) : undefined;
   if (!agent) throw agentNotFound();
@@ -48,19 +49,18 @@ async function withRevision(sql: Sql, callerId: string, agent: Agent, revisionId
   return { agent, revision, isOwner: agent.ownerId === callerId };
 }
 
-/** For what belongs to an agent whatever became of it; says nothing of who may see it. */
+/** Ids of all agents that had this address, including deleted ones. Visibility is not checked. */
 export async function idsAt({ database }: AgentsContext, address: AgentAddress): Promise<readonly string[]> {
   if (!isAddress(address)) return [];
   return "agentId" in address ? [address.agentId] : findIdsAt(database.sql, address);
 }
 
-/** What can be no address never reaches the database. */
 function isAddress(address: AgentAddress): boolean {
   if ("agentId" in address) return isId("agent", address.agentId);
   return usernamePattern.test(address.creator) && agentSlugPattern.test(address.slug);
 }
 
-/** What the agents go by that an agent has as tools, as far as they are there. */
+/** Names of the sub-agents that exist. */
 export async function boundNames(
   { database }: AgentsContext,
   { agent, revision }: Pick<Runnable, "agent" | "revision">,

@@ -29,7 +29,7 @@ const change = async (id: string, fields: object): Promise<string> =>
 describe("getRunnable", () => {
   const notFound = { type: "not_found" };
 
-  test("the owner runs the published revision, or any that it names", async () => {
+  test("the owner runs the published revision or a chosen one", async () => {
     const { id, revision_id, slug } = await make({ name: "Runs" });
     await expect(bench.agents.getRunnable(ann, { agentId: id })).rejects.toMatchObject({ type: "agent_not_published" });
     const draft = await bench.agents.getRunnable(ann, { agentId: id }, revision_id);
@@ -46,7 +46,7 @@ describe("getRunnable", () => {
     }
   });
 
-  test("another user runs what is public and published, and names no revision", async () => {
+  test("another user runs the published revision of a public agent and cannot choose one", async () => {
     const { id, revision_id, slug } = await make({ name: "Shared" });
     await publish(id);
     for (const address of [{ agentId: id }, { creator: "ann", slug }]) {
@@ -64,12 +64,12 @@ describe("getRunnable", () => {
     await expect(bench.agents.getRunnable(bob, { creator: "ann", slug })).rejects.toMatchObject(notFound);
   });
 
-  test("a public one that was never published says so", async () => {
+  test("a public agent without a published revision is refused", async () => {
     const { id } = await make({ visibility: "public" });
     await expect(bench.agents.getRunnable(bob, { agentId: id })).rejects.toMatchObject({ type: "agent_not_published" });
   });
 
-  test("what can be no address is not found", async () => {
+  test("an invalid address is not found", async () => {
     for (const address of [{ agentId: "x\0" }, { creator: "a\0", slug: "x" }, { creator: "ann", slug: "No Slug" }]) {
       await expect(bench.agents.getRunnable(ann, address)).rejects.toMatchObject(notFound);
     }
@@ -77,7 +77,7 @@ describe("getRunnable", () => {
 });
 
 describe("agentsUsing", () => {
-  test("by the published or the latest revision, of the owner, not of deleted agents", async () => {
+  test("finds agents of the owner by published or latest revision, without deleted ones", async () => {
     const published = await make({
       name: "Published",
       drives: ["drv_1"],
@@ -104,7 +104,7 @@ describe("agentsUsing", () => {
   });
 });
 
-test("the tools of the specification, each id once", () => {
+test("the table contains the tools of the specification once", () => {
   expect(builtinTools.map(({ id }) => id)).toEqual([
     "http_request",
     "run_model",
@@ -114,10 +114,10 @@ test("the tools of the specification, each id once", () => {
     "drive_write",
     "drive_delete",
   ]);
-  expect(() => toolTable(builtinTools)).toThrow("two tools are called http_request");
+  expect(() => toolTable(builtinTools)).toThrow("duplicate tool http_request");
 });
 
-test("a list asks for what its agents name as often as a single one does", async () => {
+test("a list needs as many lookups as a single agent", async () => {
   const ids = await Promise.all(Array.from({ length: 8 }, () => make({ drives: ["drv_1", "drv_2"] })));
   const before = bench.driveLookups();
   const { body } = await bench.call("GET", "/v1/agents?limit=8", "ann");
@@ -125,7 +125,7 @@ test("a list asks for what its agents name as often as a single one does", async
   expect(bench.driveLookups() - before).toBe(1);
 });
 
-test("who reads agents tries no schemas: the thread that does is everybody's", async () => {
+test("reading agents compiles no schemas, because all users share that thread", async () => {
   const tools = [{ type: "tool", id: "http_request", arguments: { method: "GET" } }];
   const { id } = await make({ tools });
   expect(bench.schemaTrials()).toBeGreaterThan(0);

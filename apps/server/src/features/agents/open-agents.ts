@@ -3,7 +3,7 @@ import type { Transaction } from "../../engines/database/database.ts";
 import type { Caller, Page } from "../accounts/index.ts";
 import type { AgentWithRevision, Revision, SeenAgent } from "./agent.ts";
 import { deleteAgent, type ListAgentsQuery, listAgents, readAgent } from "./agents.ts";
-import { findUsing, type UsedThing } from "./binding-store.ts";
+import { findUsing, type UsedResource } from "./binding-store.ts";
 import { changeAgent } from "./change-agent.ts";
 import type { AgentsContext } from "./context.ts";
 import { createAgent } from "./create-agent.ts";
@@ -15,7 +15,6 @@ import { type AgentAddress, findOwner, findRevision, type RevisionHead } from ".
 import { restoreAgent, takeDownAgent } from "./take-down-agent.ts";
 import { type ToolInfo, toolTable } from "./tools.ts";
 
-/** The feature as the rest of the server sees it. Each use case is described in its own file. */
 export interface Agents {
   createAgent(caller: Caller, body: unknown): Promise<AgentWithRevision>;
   readAgent(caller: Caller, agentId: string): Promise<SeenAgent>;
@@ -28,21 +27,21 @@ export interface Agents {
   diffRevision(caller: Caller, agentId: string, revisionId: string, against: string | undefined): Promise<RevisionDiff>;
   getRunnable(callerId: string, address: AgentAddress, revisionId?: string): Promise<Runnable>;
   lockRunnable(tx: Transaction, callerId: string, agentId: string): Promise<Runnable>;
-  /** What the agents go by that it has as tools. */
+  /** Tool names of its sub-agents. */
   boundNames(agent: Runnable): Promise<readonly string[]>;
-  /** The agents that this address means or has meant, also those that were deleted. */
+  /** All agents that had this address, including deleted ones. */
   idsAt(address: AgentAddress): Promise<readonly string[]>;
-  /** Whose agent it is, also one that was deleted. */
+  /** Also of deleted agents. */
   ownerOf(agentId: string): Promise<string | undefined>;
-  /** What a run executes, whatever became of the agent since. */
+  /** Also of deleted agents: runs continue. */
   getRevision(agentId: string, revisionId: string): Promise<Revision | undefined>;
-  /** The owner's agents whose published or latest revision uses a drive or a tool server, a hundred at most. */
-  agentsUsing(ownerId: string, thing: UsedThing): Promise<{ id: string; name: string }[]>;
-  /** What runs of published agents cost a caller beside their own price. */
+  /** At most 100 agents of the owner whose published or latest revision uses the resource. */
+  agentsUsing(ownerId: string, resource: UsedResource): Promise<{ id: string; name: string }[]>;
+  /** Charges of a run besides the price of the agent itself. */
   costsOf(callerId: string, agentIds: readonly string[]): Promise<(agentId: string) => AgentCosts>;
   takeDownAgent(agentId: string, reason: string): Promise<AgentWithRevision>;
   restoreAgent(agentId: string): Promise<AgentWithRevision>;
-  /** Every tool that an agent can be given, by id, in the order in which they are listed. */
+  /** All tools for agents, by id, in list order. */
   readonly tools: ReadonlyMap<string, ToolInfo>;
 }
 
@@ -66,7 +65,7 @@ export function openAgents({ connectorTools, ...deps }: AgentsDeps): Agents {
     idsAt: (address) => idsAt(context, address),
     ownerOf: (agentId) => findOwner(context.database.sql, agentId),
     getRevision: (agentId, revisionId) => findRevision(context.database.sql, agentId, revisionId),
-    agentsUsing: (ownerId, thing) => findUsing(context.database.sql, ownerId, thing),
+    agentsUsing: (ownerId, resource) => findUsing(context.database.sql, ownerId, resource),
     costsOf: (callerId, agentIds) => readCosts(context, callerId, agentIds),
     takeDownAgent: (agentId, reason) => takeDownAgent(context, agentId, reason),
     restoreAgent: (agentId) => restoreAgent(context, agentId),

@@ -1,17 +1,18 @@
 import type { Placeholder, PlaceholderStep } from "../../engines/templates/templates.ts";
+import { isRecord } from "../../kernel/is-record.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** A schema that refers to itself is followed this many times altogether. */
+/** Bounds the search of recursive schemas. */
 const maxVisits = 2000;
 
-/** The placeholders for which the schema has no place, as the template spells them. */
+/** Placeholders of the template that the schema does not define. */
 export function unknownPlaceholders(placeholders: readonly Placeholder[], schema: Schema): string[] {
   const unknown = placeholders.filter(({ path }) => !new Search(schema).has(schema, path, true));
   return [...new Set(unknown.map(({ text }) => text))];
 }
 
-/** Looks a place up in a schema. In doubt it is there: this is for warnings, and a false one teaches to ignore them. */
+/** Looks up a path in a schema. In doubt the path exists: false warnings teach people to ignore warnings. */
 class Search {
   readonly #root: Schema;
   #visits = 0;
@@ -22,10 +23,10 @@ class Search {
 
   has(schema: unknown, path: readonly PlaceholderStep[], isRoot = false): boolean {
     if (path.length === 0 || schema === true) return true;
-    if (!isSchema(schema)) return false;
+    if (!isRecord(schema)) return false;
     if (++this.#visits > maxVisits) return true;
-    // Below the root, what is not described may be anything.
-    if (!isRoot && !describes.some((word) => word in schema)) return admits(schema, path[0] ?? null);
+    // Below the root, a schema without structure accepts anything.
+    if (!isRoot && !structural.some((keyword) => keyword in schema)) return admits(schema, path[0] ?? null);
     return this.#here(schema, path) || this.#parts(schema).some((part) => this.has(part, path, isRoot));
   }
 
@@ -36,27 +37,28 @@ class Search {
     if (step === null || step === undefined)
       return inItems(rest) || "properties" in schema || "additionalProperties" in schema;
     const { properties, patternProperties, additionalProperties, unevaluatedProperties } = schema;
-    if (isSchema(properties) && Object.hasOwn(properties, step)) return this.has(properties[step], rest);
-    if (isSchema(patternProperties)) return true;
+    if (isRecord(properties) && Object.hasOwn(properties, step)) return this.has(properties[step], rest);
+    if (isRecord(patternProperties)) return true;
     if ([additionalProperties, unevaluatedProperties].some((open) => isOpen(open) && this.has(open, rest))) return true;
     if (/^\d+$/.test(step) && inItems(rest)) return true;
-    // A section goes over a list as over an object; lists and texts have a length.
+    // Sections iterate over lists; lists and strings have a length.
     return inItems(path) || (step === "length" && admits(schema, null));
   }
 
-  /** The schemas that hold for the same place. */
+  /** Schemas that apply to the same value. */
   #parts(schema: Schema): unknown[] {
     const parts: unknown[] = [schema.if, schema.then, schema.else].filter((part) => part !== undefined);
-    for (const word of ["allOf", "anyOf", "oneOf"]) if (Array.isArray(schema[word])) parts.push(...schema[word]);
-    if (isSchema(schema.dependentSchemas)) parts.push(...Object.values(schema.dependentSchemas));
-    for (const word of ["$ref", "$dynamicRef"]) {
-      if (typeof schema[word] === "string") parts.push(this.#resolve(schema[word]));
+    for (const keyword of ["allOf", "anyOf", "oneOf"])
+      if (Array.isArray(schema[keyword])) parts.push(...schema[keyword]);
+    if (isRecord(schema.dependentSchemas)) parts.push(...Object.values(schema.dependentSchemas));
+    for (const keyword of ["$ref", "$dynamicRef"]) {
+      if (typeof schema[keyword] === "string") parts.push(this.#resolve(schema[keyword]));
     }
     return parts;
   }
 
   #resolve(reference: string): unknown {
-    // Anchors and ids are rare; what they lead to counts as known.
+    // Anchors and ids are rare and count as known.
     if (reference !== "#" && !reference.startsWith("#/")) return true;
     let here: unknown = this.#root;
     for (const step of reference.split("/").slice(1)) {
@@ -68,7 +70,7 @@ class Search {
   }
 }
 
-const describes = [
+const structural = [
   "properties",
   "patternProperties",
   "additionalProperties",
@@ -84,15 +86,11 @@ const describes = [
   "$dynamicRef",
 ];
 
-function isSchema(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function isOpen(value: unknown): boolean {
-  return value === true || isSchema(value);
+  return value === true || isRecord(value);
 }
 
-/** Whether a value of this schema's type can have something inside it at all. */
+/** Whether values of this type have parts. */
 function admits({ type }: Schema, step: PlaceholderStep): boolean {
   const types = typeof type === "string" ? [type] : Array.isArray(type) ? type : undefined;
   if (types === undefined || types.includes("object") || types.includes("array")) return true;

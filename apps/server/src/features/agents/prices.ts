@@ -9,14 +9,14 @@ import { findRevision } from "./store.ts";
 
 type Pricing = AgentSnapshot["pricing"];
 
-/** A key with a monthly limit was made to run things: what an agent earns is its owner's decision. */
-export function refusePrice(caller: Caller, wanted: Pricing | undefined, standing: Pricing = { per_run: 0 }): void {
-  if (caller.monthlyLimitMicros === null || wanted === undefined || wanted.per_run === standing.per_run) return;
+/** Keys with a monthly limit are for running agents, not for pricing them. */
+export function refusePrice(caller: Caller, wanted: Pricing | undefined, current: Pricing = { per_run: 0 }): void {
+  if (caller.monthlyLimitMicros === null || wanted === undefined || wanted.per_run === current.per_run) return;
   const message = "This key has a monthly limit and cannot change the price of agents. Use a key without a limit.";
   throw fault("forbidden", message);
 }
 
-/** Refuses a revision that others would buy at another price than that of the published one. */
+/** Refuses to publish a revision with another price. */
 export async function refusePublishedPrice(
   sql: Sql,
   caller: Caller,
@@ -28,12 +28,12 @@ export async function refusePublishedPrice(
   refusePrice(caller, pricing, published?.snapshot.pricing);
 }
 
-/** What a caller pays for a run beside the agent's own price: the part of a card that names models and agents. */
+/** Charges of a run besides the agent's own price, as cards list them. */
 export type AgentCosts = Pick<AgentCard, "models" | "agents">;
 
 /**
- * What runs of published agents cost this caller, by agent: looked up for the agents and for everything that they may
- * call. A model that the caller cannot call is private to a creator, who pays for it.
+ * Charges of published agents for a caller, including everything that the agents may call. Private models are left out:
+ * their creator pays for them.
  */
 export async function readCosts(
   { database, models }: AgentsContext,

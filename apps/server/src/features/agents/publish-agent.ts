@@ -8,16 +8,14 @@ import { requireOwn } from "./agents.ts";
 import { boundAgentIds } from "./binding.rules.ts";
 import { presentWarnings } from "./check-snapshot.ts";
 import type { AgentsContext } from "./context.ts";
-import { describeCircle, findCircleBeforeWriting } from "./find-circle.ts";
+import { describeCycle, findCycleBeforeWriting } from "./find-cycle.ts";
 import { isUnbound, unboundRequest } from "./fixed-request.rules.ts";
 import { refusePublishedPrice } from "./prices.ts";
 import { findRevision, lockOwn, setPublished } from "./store.ts";
 
 /**
- * Publishes a revision, the latest unless another one is named; the one published before becomes superseded. Publishing
- * an old one again is the way back, publishing the published one changes nothing. A revision whose fixed headers could
- * go to any address is refused. The answer warns of what is wrong with
- * the revision that was published.
+ * Publishes a revision, by default the latest; the published one becomes superseded. Publish an older revision to roll
+ * back. Refuses a revision whose fixed headers could go to any address.
  */
 export async function publishAgent(
   context: AgentsContext,
@@ -26,7 +24,6 @@ export async function publishAgent(
   body: unknown,
 ): Promise<AgentWithRevision> {
   const { agent } = await requireOwn(context, caller, agentId);
-  // No body at all is one without fields.
   const { revision_id: revisionId = agent.latestRevisionId } = parseOrThrow(publishAgentBody, body ?? {}, ["body"]);
   const { sql } = context.database;
   const wanted = isId("revision", revisionId) ? await findRevision(sql, agentId, revisionId) : undefined;
@@ -37,9 +34,9 @@ export async function publishAgent(
   }
   const warnings = await presentWarnings(context, caller)(agent, wanted);
   await context.database.transaction(async (tx) => {
-    // Drafts do not count here: what is published is what runs.
-    const circle = await findCircleBeforeWriting(tx, null, agentId, boundAgentIds(wanted.snapshot.tools));
-    if (circle) throw fault("conflict", await describeCircle(tx, caller.userId, agentId, circle));
+    // Drafts do not count: only published revisions run.
+    const cycle = await findCycleBeforeWriting(tx, null, agentId, boundAgentIds(wanted.snapshot.tools));
+    if (cycle) throw fault("conflict", await describeCycle(tx, caller.userId, agentId, cycle));
     const locked = await lockOwn(tx, caller.userId, agentId);
     if (!locked) throw agentNotFound();
     if (locked.takenDown) throw takenDownConflict("agent");

@@ -17,7 +17,7 @@ const base: AgentSnapshot = {
   context_compression: true,
 };
 
-describe("single differences", () => {
+describe("a difference", () => {
   test.each([
     [{ tools: ["a", "b"] }, { tools: ["b", "a"] }, {}],
     [{ tools: ["a"] }, { tools: [{ type: "tool", id: "a" }] }, {}],
@@ -56,7 +56,7 @@ describe("single differences", () => {
     expect(diffSnapshots({ ...base, ...before }, { ...base, ...after })).toEqual(expected);
   });
 
-  test("without a revision before it, everything that it says", () => {
+  test("without an earlier revision, all fields", () => {
     expect(diffSnapshots(undefined, { ...base, tools: ["a"] })).toEqual({
       name: { old: null, new: "One" },
       goal: { old: null, new: "g" },
@@ -77,11 +77,11 @@ describe("for any two snapshots", () => {
     return { before, after: random(3) === 0 ? { ...before, ...some(snapshot(random), random) } : snapshot(random) };
   });
 
-  test("nothing differs from itself", () => {
+  test("a snapshot does not differ from itself", () => {
     for (const { before } of pairs) expect(diffSnapshots(before, structuredClone(before))).toEqual({});
   });
 
-  test("the way back is the way there, turned around", () => {
+  test("the reverse difference is the inverse", () => {
     for (const { before, after } of pairs) {
       const there = diffSnapshots(before, after);
       const back = diffSnapshots(after, before);
@@ -98,7 +98,7 @@ describe("for any two snapshots", () => {
     }
   });
 
-  test("what is old and the difference make what is new", () => {
+  test("old snapshot and difference give the new snapshot", () => {
     for (const { before, after } of pairs) {
       const changes = diffSnapshots(before, after);
       for (const field of Object.keys(base) as (keyof AgentSnapshot)[]) {

@@ -14,7 +14,7 @@ import { asToolBinding, bindingId, isAgentBinding } from "./binding.rules.ts";
 import type { AgentsContext } from "./context.ts";
 import { findRevision, findRevisionBefore, listHeads, type RevisionHead } from "./store.ts";
 
-/** The revisions of an own agent without their contents, newest first. */
+/** Newest first, without snapshots. */
 export async function listRevisions(
   context: AgentsContext,
   caller: Caller,
@@ -39,7 +39,7 @@ export async function readRevision(
   return revision;
 }
 
-/** What is other in a revision than in the one before it, or than in another one of the agent. */
+/** Changes since the previous revision, or since `against`. */
 export async function diffRevision(
   context: AgentsContext,
   caller: Caller,
@@ -55,18 +55,14 @@ export async function diffRevision(
   return { changes: diffSnapshots(before?.snapshot, revision.snapshot) };
 }
 
-/** The fields that are lists of things with an id. */
+/** Fields that are lists of items with an id. */
 const lists = {
   tools: (snapshot: AgentSnapshot) => byId(snapshot.tools, bindingId, wholeBinding),
   drives: (snapshot: AgentSnapshot) => byId(snapshot.drives, (id) => id),
   mcp_servers: (snapshot: AgentSnapshot) => byId(snapshot.mcp_servers, ({ id }) => id),
 };
 
-/**
- * What is other in one revision than in an earlier one; without an earlier one, everything that it says. Only fields
- * that differ are named. The order within a list is of no account, but that of drives: a tool uses the first of them
- * where it is told of none.
- */
+/** Fields that differ; without `before`, all fields. Only the order of drives counts: tools use the first one by default. */
 export function diffSnapshots(before: AgentSnapshot | undefined, after: AgentSnapshot): RevisionDiff["changes"] {
   const changes: Record<string, ListChange | ValueChange> = {};
   for (const field of Object.keys(after) as (keyof AgentSnapshot)[]) {

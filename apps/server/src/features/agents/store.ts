@@ -37,14 +37,14 @@ export function toPair({ revisionId, number, status, snapshot, warnings, revisio
   return { agent, revision };
 }
 
-/** As text, because the driver would send a value of the type json through jsonb, which loses the order of fields. */
+/** As text: the driver would send json through jsonb, which loses the order of fields. */
 function asJson(sql: Sql, value: unknown) {
   return sql`${JSON.stringify(value)}::text::json`;
 }
 
-// Agents. A deleted one is found by none of these.
+// Agents. Deleted ones are not found.
 
-/** The slug itself or the first free one with a number behind it. Another request may still take it first. */
+/** The slug, or the first free one with a number. Another request may still take it first. */
 export async function findFreeSlug(sql: Sql, ownerId: string, slug: string): Promise<string | undefined> {
   const [row] = await sql<{ slug: string }[]>`
     select candidate as slug
@@ -55,7 +55,7 @@ export async function findFreeSlug(sql: Sql, ownerId: string, slug: string): Pro
   return row?.slug;
 }
 
-/** False when the slug was taken meanwhile. */
+/** False if the slug is taken. */
 export async function insertAgent(tx: Transaction, agent: Omit<Agent, "owner">): Promise<boolean> {
   const rows = await tx`
     insert into agents (id, owner_id, slug, visibility, latest_revision_id, created_at, updated_at)
@@ -73,7 +73,7 @@ export async function insertRevision(tx: Transaction, revision: Revision): Promi
       ${asJson(tx, revision.snapshot)}, ${asJson(tx, revision.warnings)}, ${revision.createdAt})`;
 }
 
-/** An agent of the owner with its latest revision. */
+/** With the latest revision. */
 export async function findOwn(sql: Sql, ownerId: string, agentId: string): Promise<AgentWithRevision | undefined> {
   const [row] = await sql<PairRow[]>`
     select ${pairColumns(sql)}
@@ -84,11 +84,11 @@ export async function findOwn(sql: Sql, ownerId: string, agentId: string): Promi
 
 type CardReader = Pick<Caller, "userId" | "models">;
 
-/** Own agents that a key limited to models may run, by the model of their published revision. */
+/** Agents of the user that a key limited to models may run, by the model of the published revision. */
 const ownRunnable = (sql: Sql, { userId, models }: CardReader): ReturnType<Sql> => sql`
   a.owner_id = ${userId} and r.snapshot ->> 'model' = any(${[...(models ?? [])]}::text[])`;
 
-/** A public agent, or an own one that a key limited to models may run, with its published revision. */
+/** A public agent, or one that a key limited to models may run, with the published revision. */
 export async function findCard(sql: Sql, reader: CardReader, agentId: string): Promise<AgentWithRevision | undefined> {
   const [row] = await sql<PairRow[]>`
     select ${pairColumns(sql)}
@@ -103,19 +103,19 @@ export type AgentAddress = { agentId: string } | { creator: string; slug: string
 const visibleTo = (sql: Sql, userId: string) => sql`
   a.deleted_at is null and (a.owner_id = ${userId} or (a.visibility = 'public' and u.disabled_at is null))`;
 
-/** An agent that the user may know of: an own one, or a public one. */
+/** The user's own agents and public ones. */
 export async function findVisible(sql: Sql, userId: string, address: AgentAddress): Promise<Agent | undefined> {
-  const there =
+  const matches =
     "agentId" in address
       ? sql`a.id = ${address.agentId}`
       : sql`u.username = ${address.creator} and a.slug = ${address.slug}`;
   const [agent] = await sql<Agent[]>`
     select ${agentColumns(sql)} from agents a join users u on u.id = a.owner_id
-    where ${there} and ${visibleTo(sql, userId)}`;
+    where ${matches} and ${visibleTo(sql, userId)}`;
   return agent;
 }
 
-/** The same, and until the transaction ends nobody deletes, hides or publishes it. */
+/** The same, locked against deleting, hiding and publishing. */
 export async function lockVisible(tx: Transaction, userId: string, agentId: string): Promise<Agent | undefined> {
   const [agent] = await tx<Agent[]>`
     select ${agentColumns(tx)} from agents a join users u on u.id = a.owner_id
@@ -132,12 +132,12 @@ interface ListQuery {
   visibility?: AgentVisibility | undefined;
 }
 
-/** With their latest revisions. */
+/** With the latest revisions. */
 export function listOwn(sql: Sql, ownerId: string, query: ListQuery) {
   return listPairs(sql, sql`r.id = a.latest_revision_id`, sql`a.owner_id = ${ownerId}`, query);
 }
 
-/** The owner's agents that a key limited to models may run, with their published revisions. */
+/** With the published revisions. */
 export function listCards(sql: Sql, reader: CardReader, query: ListQuery) {
   return listPairs(sql, sql`r.id = a.published_revision_id`, ownRunnable(sql, reader), query);
 }
@@ -159,7 +159,6 @@ async function listPairs(
   return { entries: rows.map(toPair), total: counted[0]?.total ?? 0 };
 }
 
-/** The agent and its state, locked until the transaction ends. */
 export async function lockOwn(tx: Transaction, ownerId: string, agentId: string): Promise<Agent | undefined> {
   const [agent] = await tx<Agent[]>`
     select ${agentColumns(tx)} from agents a join users u on u.id = a.owner_id
@@ -179,7 +178,7 @@ export async function setLatest(
     where id = ${agentId}`;
 }
 
-/** Makes a revision of a locked agent the published one, and the one before it superseded. */
+/** The agent must be locked. */
 export async function setPublished(tx: Transaction, agentId: string, revisionId: string, now: Date): Promise<void> {
   await tx`update agent_revisions set status = 'superseded' where agent_id = ${agentId} and status = 'published'`;
   await tx`update agent_revisions set status = 'published' where agent_id = ${agentId} and id = ${revisionId}`;
@@ -197,7 +196,7 @@ export async function markDeleted(tx: Transaction, ownerId: string, agentId: str
     where id = ${agentId} and owner_id = ${ownerId} and deleted_at is null`;
 }
 
-/** All that this address has ever meant, deleted ones too, the newest first. */
+/** All agents that had this address, including deleted ones, newest first. */
 export async function findIdsAt(sql: Sql, { creator, slug }: { creator: string; slug: string }): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select a.id from agents a join users u on u.id = a.owner_id
@@ -205,13 +204,13 @@ export async function findIdsAt(sql: Sql, { creator, slug }: { creator: string; 
   return rows.map(({ id }) => id);
 }
 
-/** Also of a deleted one. */
+/** Also of deleted agents. */
 export async function findOwner(sql: Sql, agentId: string): Promise<string | undefined> {
   const [row] = await sql<{ ownerId: string }[]>`select owner_id as "ownerId" from agents where id = ${agentId}`;
   return row?.ownerId;
 }
 
-// Revisions of an agent that the caller has already been found to own or may run.
+// Revisions. The caller has been authorized for the agent.
 
 export async function findRevision(sql: Sql, agentId: string, revisionId: string): Promise<Revision | undefined> {
   const [revision] = await sql<Revision[]>`

@@ -4,7 +4,7 @@ import { type AgentWithRevision, agentNotFound } from "./agent.ts";
 import type { AgentsContext } from "./context.ts";
 import { type PairRow, pairColumns, toPair } from "./store.ts";
 
-/** Takes an agent away from everyone but its owner. Runs that have begun go on. For admins. */
+/** For admins: hides an agent from everyone but its owner. Runs under way continue. */
 export async function takeDownAgent(
   context: AgentsContext,
   agentId: string,
@@ -13,7 +13,7 @@ export async function takeDownAgent(
   return change(context, agentId, (tx) => markTakenDown(tx, agentId, { reason, now: context.clock.now() }));
 }
 
-/** Gives an agent back the visibility that it had. One that is not taken down stays as it is. */
+/** Restores the former visibility. */
 export async function restoreAgent(context: AgentsContext, agentId: string): Promise<AgentWithRevision> {
   return change(context, agentId, (tx) => markRestored(tx, agentId));
 }
@@ -33,7 +33,7 @@ async function change(
   });
 }
 
-/** For an admin: any agent, with its latest revision, locked until the transaction ends. */
+/** Locks an agent of any user. */
 export async function lockAny(tx: Transaction, agentId: string): Promise<AgentWithRevision | undefined> {
   const [row] = await tx<PairRow[]>`
     select ${pairColumns(tx)}
@@ -43,7 +43,7 @@ export async function lockAny(tx: Transaction, agentId: string): Promise<AgentWi
   return row && toPair(row);
 }
 
-/** Makes an agent private, and says why. Taken down again, it keeps the visibility that it gets back. */
+/** A second take-down keeps the visibility that is restored later. */
 export async function markTakenDown(
   tx: Transaction,
   agentId: string,

@@ -1,9 +1,6 @@
 import type { ToolRecord } from "@gantry/wire";
 
-/**
- * What an agent can be given to work with: an id, what it does, a JSON Schema of its arguments, and whether it changes
- * anything (`write`). What executes them belongs to runs.
- */
+/** Description of a tool for agents. Runs implement the tools. */
 export type ToolInfo = ToolRecord;
 
 const text = (description: string) => ({ type: "string", description });
@@ -15,7 +12,7 @@ const parameters = (properties: Record<string, unknown>, required: readonly stri
   additionalProperties: false,
 });
 
-const driveId = text("The drive; left out, the agent's first drive.");
+const driveId = text("The drive. Default: the agent's first drive.");
 const filePath = text("An absolute path within the drive, such as /notes/today.md.");
 
 export const builtinTools: readonly ToolInfo[] = [
@@ -65,7 +62,7 @@ export const builtinTools: readonly ToolInfo[] = [
   },
   {
     id: "drive_write",
-    description: "Writes a text file to a drive, in the place of what stands there.",
+    description: "Writes a text file to a drive and replaces an existing one.",
     kind: "write",
     parameters: parameters({ drive_id: driveId, path: filePath, content: text("The whole content of the file.") }, [
       "path",
@@ -80,11 +77,11 @@ export const builtinTools: readonly ToolInfo[] = [
   },
 ];
 
-/** All tools by id. Two of one id are a mistake in the program, told at start. */
+/** Throws if two tools have the same id. */
 export function toolTable(connectorTools: readonly ToolInfo[]): ReadonlyMap<string, ToolInfo> {
   const table = new Map<string, ToolInfo>();
   for (const tool of [...builtinTools, ...connectorTools]) {
-    if (table.has(tool.id)) throw new Error(`two tools are called ${tool.id}`);
+    if (table.has(tool.id)) throw new Error(`duplicate tool ${tool.id}`);
     table.set(tool.id, tool);
   }
   return table;

@@ -62,7 +62,9 @@ describe("agents as tools", () => {
     const between = await published("bob", { tools: bind(hidden), visibility: "public" });
     const refused = await call("PATCH", `/v1/agents/${shown}`, "ann", { tools: bind(between) });
     expect(refused.status).toBe(400);
-    expect(refused.body.error.details[0].message).toContain(`${shown} → ${between} → another's agent → ${shown}`);
+    expect(refused.body.error.details[0].message).toContain(
+      `${shown} → ${between} → an agent of another user → ${shown}`,
+    );
     expect(refused.text).not.toContain(hidden);
   });
 

@@ -49,7 +49,7 @@ describe("a sub-agent", () => {
     expect((await publish(parent)).warnings).toEqual([]);
 
     await must("DELETE", `/v1/agents/${kid}`);
-    const gone = [{ field: "tools", message: `There is no agent ${kid} that you may call` }];
+    const gone = [{ field: "tools", message: `Agent ${kid} does not exist, or you may not call it` }];
     expect(await warningsOf(parent)).toEqual(gone);
     expect((await publish(parent)).warnings).toEqual(gone);
   });
@@ -138,8 +138,8 @@ describe("what is gone", () => {
     await must("DELETE", `/v1/mcp-servers/${server.id}?force=true`);
     const gone = [
       { field: "model", message: expect.stringContaining("admin/passing") },
-      { field: "drives", message: `There is no drive ${drive}` },
-      { field: "mcp_servers", message: `There is no tool server ${server.id}` },
+      { field: "drives", message: `Drive ${drive} does not exist` },
+      { field: "mcp_servers", message: `Tool server ${server.id} does not exist` },
     ];
     expect(await warningsOf(agent)).toEqual(gone);
     expect((await publish(agent)).warnings).toEqual(gone);
@@ -157,7 +157,7 @@ describe("what is gone", () => {
     await must("PATCH", `/v1/agents/${agent}`, { drives: [] });
     await must("DELETE", `/v1/drives/${drive}?force=true`);
     expect((await publish(agent, { revision_id: first })).warnings).toEqual([
-      { field: "drives", message: `There is no drive ${drive}` },
+      { field: "drives", message: `Drive ${drive} does not exist` },
     ]);
     expect(await warningsOf(agent)).toEqual([]);
   });

@@ -189,7 +189,7 @@ describe("a private model behind another user's agent", () => {
 });
 
 describe("the owner of an agent on a private model", () => {
-  const message = (user: User) => `Runs by other users use your private model ${user.name}/hidden at your expense`;
+  const message = (user: User) => `You pay for your private model ${user.name}/hidden when other users run this agent`;
   const warningsOf = async (agent: string, { key }: User) =>
     (await call("GET", `/v1/agents/${agent}`, { key })).body.warnings.filter(isOfModel);
   const isOfModel = ({ field }: { field: string }) => field === "model";

@@ -103,7 +103,7 @@ describe("saving and publishing", () => {
     expect([named.status, named.body.warnings], named.text).toEqual([201, []]);
     await call("DELETE", "/api/v2/secrets/crm", { key });
     const { warnings } = (await call("GET", `/v1/agents/${named.body.id}`, { key })).body;
-    expect(warnings).toEqual([{ field: "tools", message: expect.stringContaining("no stored secret crm") }]);
+    expect(warnings).toEqual([{ field: "tools", message: expect.stringContaining("Secret crm is not stored") }]);
   });
 
   test.each([

@@ -12,7 +12,7 @@ import {
   toolIssues,
 } from "./binding.rules.ts";
 import type { AgentsContext } from "./context.ts";
-import { describeCircle, findCircle } from "./find-circle.ts";
+import { describeCycle, findCycle } from "./find-cycle.ts";
 import {
   fixedRequestIssues,
   isUnbound,
@@ -20,51 +20,51 @@ import {
   secretsNamedBy,
   unboundRequest,
 } from "./fixed-request.rules.ts";
-import { type CheckedDraft, nothing, type SnapshotFindings, type Surroundings } from "./surroundings.ts";
+import { type CheckedDraft, noFindings, type References, type SnapshotFindings } from "./references.ts";
 
 /**
- * What the contents of an agent name: each field that is given. It comes and goes while the contents stand, so it is
- * looked at again for every agent of a list: by lookups that the list shares, never by trying a schema.
+ * Checks what the given fields refer to. References change without the agent, so every list of agents checks them again,
+ * with lookups that all agents of the list share.
  */
-export async function checkSurroundings(
+export async function checkReferences(
   context: AgentsContext,
-  surroundings: Surroundings,
+  references: References,
   { userId }: Caller,
   { agentId, visibility, fields }: CheckedDraft,
 ): Promise<SnapshotFindings> {
   const { model, tools, drives, mcp_servers } = fields;
   const found = await Promise.all([
-    model === undefined ? nothing() : checkModel(surroundings, model, visibility),
-    tools ? checkTools(context, surroundings, { userId, agentId }, tools) : nothing(),
-    tools ? checkFixedRequest(surroundings, tools) : nothing(),
-    tools ? checkConnector(context, surroundings, tools) : nothing(),
-    drives ? checkDrives(context, surroundings, drives, tools ?? []) : nothing(),
-    mcp_servers ? checkServers(surroundings, mcp_servers) : nothing(),
+    model === undefined ? noFindings() : checkModel(references, model, visibility),
+    tools ? checkTools(context, references, { userId, agentId }, tools) : noFindings(),
+    tools ? checkFixedRequest(references, tools) : noFindings(),
+    tools ? checkConnector(context, references, tools) : noFindings(),
+    drives ? checkDrives(context, references, drives, tools ?? []) : noFindings(),
+    mcp_servers ? checkServers(references, mcp_servers) : noFindings(),
   ]);
   return { issues: found.flatMap((part) => part.issues), warnings: found.flatMap((part) => part.warnings) };
 }
 
 async function checkModel(
-  { models }: Surroundings,
+  { models }: References,
   endpointId: string,
   visibility: AgentVisibility,
 ): Promise<SnapshotFindings> {
-  const wrong = (msg: string): SnapshotFindings => ({
+  const issue = (msg: string): SnapshotFindings => ({
     issues: [{ type: "value_error", loc: ["body", "model"], msg }],
     warnings: [],
   });
   const model = (await models([endpointId])).get(endpointId);
-  if (!model) return wrong(`There is no model ${endpointId} that you may call`);
-  if (model.manifest.kind !== "text") return wrong(`${endpointId} is no text model`);
+  if (!model) return issue(`Model ${endpointId} does not exist, or you may not call it`);
+  if (model.manifest.kind !== "text") return issue(`${endpointId} is not a text model`);
   if (!holdsConversations(model.manifest)) {
-    return wrong(`${endpointId} cannot hold a conversation with tools: its backend is ${model.manifest.backend.type}`);
+    return issue(`${endpointId} cannot hold a conversation with tools: its backend is ${model.manifest.backend.type}`);
   }
   const warnings: AgentWarning[] = [];
   const { capacity, pricing } = model.manifest;
   if (capacity === 0) warnings.push({ field: "model", message: `${endpointId} is not active` });
   const isPriced = Object.values(pricing).some((price) => price);
   if (visibility === "public" && model.manifest.visibility === "private" && isPriced) {
-    const message = `Runs by other users use your private model ${endpointId} at your expense`;
+    const message = `You pay for your private model ${endpointId} when other users run this agent`;
     warnings.push({ field: "model", message });
   }
   return { issues: [], warnings };
@@ -72,12 +72,12 @@ async function checkModel(
 
 async function checkTools(
   context: AgentsContext,
-  surroundings: Surroundings,
+  references: References,
   { userId, agentId }: { userId: string; agentId: string | undefined },
   tools: readonly AgentTool[],
 ): Promise<SnapshotFindings> {
   const bound = boundAgentIds(tools);
-  const callable = await surroundings.agents(bound);
+  const callable = await references.agents(bound);
   const names = new Map([...callable].map(([id, { slug }]) => [id, slug]));
   const issues = [...toolIssues(tools, context.tools), ...nameIssues(tools, names)];
   const warnings: AgentWarning[] = [];
@@ -85,84 +85,86 @@ async function checkTools(
     if (!isAgentBinding(tool)) continue;
     const agent = callable.get(tool.agent_id);
     const loc = ["body", "tools", at, "agent_id"];
-    if (!agent) issues.push({ type: "value_error", loc, msg: `There is no agent ${tool.agent_id} that you may call` });
+    if (!agent)
+      issues.push({ type: "value_error", loc, msg: `Agent ${tool.agent_id} does not exist, or you may not call it` });
     else if (!agent.isPublished && agent.id !== agentId) {
       warnings.push({ field: "tools", message: `The agent ${agent.slug} is not published yet` });
     }
   }
-  const circle = agentId === undefined ? undefined : await findCircle(surroundings.bindings, agentId, bound);
-  if (agentId !== undefined && circle) issues.push(await circleIssue(context.database.sql, userId, agentId, circle));
+  const cycle = agentId === undefined ? undefined : await findCycle(references.bindings, agentId, bound);
+  if (agentId !== undefined && cycle) issues.push(await cycleIssue(context.database.sql, userId, agentId, cycle));
   return { issues, warnings };
 }
 
-async function checkFixedRequest(surroundings: Surroundings, tools: readonly AgentTool[]): Promise<SnapshotFindings> {
-  const stored = await surroundings.secrets(secretsNamedBy(tools));
+async function checkFixedRequest(references: References, tools: readonly AgentTool[]): Promise<SnapshotFindings> {
+  const stored = await references.secrets(secretsNamedBy(tools));
   const warnings: AgentWarning[] = literalCredentials(tools).map((name) => ({
     field: "tools",
-    message: `The fixed header ${name} of http_request is stored in clear. Store its value as a secret and write {{secret:name}} in its place`,
+    message: `The fixed header ${name} of http_request is stored as plain text. Store the value as a secret and write {{secret:name}} instead.`,
   }));
   if (isUnbound(tools)) warnings.unshift({ field: "tools", message: unboundRequest });
   return { issues: fixedRequestIssues(tools, stored), warnings };
 }
 
-export async function circleIssue(
-  sql: Sql,
-  userId: string,
-  agentId: string,
-  circle: readonly string[],
-): Promise<Issue> {
-  const msg = await describeCircle(sql, userId, agentId, circle);
+export async function cycleIssue(sql: Sql, userId: string, agentId: string, cycle: readonly string[]): Promise<Issue> {
+  const msg = await describeCycle(sql, userId, agentId, cycle);
   return { type: "value_error", loc: ["body", "tools"], msg };
 }
 
-/** Whether a tool that there is goes by such an id. */
-function binds(tools: readonly AgentTool[], { tools: table }: AgentsContext, isSuch: (id: string) => boolean): boolean {
+function binds(
+  tools: readonly AgentTool[],
+  { tools: table }: AgentsContext,
+  matches: (id: string) => boolean,
+): boolean {
   return tools.some((tool) => {
     if (isAgentBinding(tool)) return false;
     const { id } = asToolBinding(tool);
-    return isSuch(id) && table.has(id);
+    return matches(id) && table.has(id);
   });
 }
 
-/** Runs of others use theirs, but its owner is who tries an agent first. */
+/** Warns about the owner's connector: owners usually run an agent first. */
 async function checkConnector(
   context: AgentsContext,
-  { connectorTrouble }: Surroundings,
+  { connectorProblem }: References,
   tools: readonly AgentTool[],
 ): Promise<SnapshotFindings> {
-  const trouble = binds(tools, context, isConnectorAction) ? await connectorTrouble() : undefined;
-  const message = `An identity tool is bound, and your runs cannot use it: ${trouble}`;
-  return { issues: [], warnings: trouble === undefined ? [] : [{ field: "tools", message }] };
+  const problem = binds(tools, context, isConnectorAction) ? await connectorProblem() : undefined;
+  const message = `The agent has an identity tool that your runs cannot use: ${problem}`;
+  return { issues: [], warnings: problem === undefined ? [] : [{ field: "tools", message }] };
 }
 
 async function checkDrives(
   context: AgentsContext,
-  surroundings: Surroundings,
+  references: References,
   drives: readonly string[],
   tools: readonly AgentTool[],
 ): Promise<SnapshotFindings> {
-  const found = await surroundings.drives(drives);
-  const issues = listIssues("drives", drives, (id) => (found.has(id) ? undefined : `There is no drive ${id}`));
+  const found = await references.drives(drives);
+  const issues = listIssues("drives", drives, (id) => (found.has(id) ? undefined : `Drive ${id} does not exist`));
   const needsOne = binds(tools, context, (id) => id.startsWith("drive_"));
-  const message = "A drive tool is bound, but the agent has no drive";
+  const message = "The agent has a drive tool, but no drive";
   return { issues, warnings: needsOne && drives.length === 0 ? [{ field: "drives", message }] : [] };
 }
 
 async function checkServers(
-  { toolServers }: Surroundings,
+  { toolServers }: References,
   servers: AgentSnapshot["mcp_servers"],
 ): Promise<SnapshotFindings> {
   const ids = servers.map(({ id }) => id);
   const found = await toolServers(ids);
-  const issues = listIssues("mcp_servers", ids, (id) => (found.has(id) ? undefined : `There is no tool server ${id}`), [
-    "id",
-  ]);
+  const issues = listIssues(
+    "mcp_servers",
+    ids,
+    (id) => (found.has(id) ? undefined : `Tool server ${id} does not exist`),
+    ["id"],
+  );
   const warnings = servers.flatMap(({ id, tools = [] }) => {
     const { name, knownTools } = found.get(id) ?? {};
     const unknown = knownTools ? tools.filter((tool) => !knownTools.has(tool)) : [];
     return unknown.map((tool) => ({
       field: "mcp_servers",
-      message: `The tool server ${name} had no tool ${tool} when it was last asked`,
+      message: `Tool server ${name} had no tool ${tool} when it was last listed`,
     }));
   });
   return { issues, warnings };
@@ -172,10 +174,10 @@ function listIssues(
   field: string,
   ids: readonly string[],
   missing: (id: string) => string | undefined,
-  below: readonly string[] = [],
+  subPath: readonly string[] = [],
 ): Issue[] {
   return ids.flatMap((id, at): Issue[] => {
-    const msg = ids.indexOf(id) < at ? `${id} is named twice` : missing(id);
-    return msg === undefined ? [] : [{ type: "value_error", loc: ["body", field, at, ...below], msg }];
+    const msg = ids.indexOf(id) < at ? `${id} appears twice` : missing(id);
+    return msg === undefined ? [] : [{ type: "value_error", loc: ["body", field, at, ...subPath], msg }];
   });
 }

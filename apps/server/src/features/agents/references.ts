@@ -7,82 +7,79 @@ import type { Model } from "../models/index.ts";
 import { type Binding, type CallableAgent, findBound, findCallable } from "./binding-store.ts";
 import type { AgentsContext, NamedToolServer } from "./context.ts";
 
-/** The answer is about all that was asked for at the same time, so it may hold more than one asked for. */
+/** Lookups are batched, so the answer may contain more than the ids. */
 type Lookup<Answer> = (ids: readonly string[]) => Promise<Answer>;
 
-/** What the contents of an agent name and its owner has or may call: each by its id, as far as it is there. */
-export interface Surroundings {
+/** Lookups of what an agent refers to, limited to what its owner has or may call. */
+export interface References {
   models: Lookup<ReadonlyMap<string, Model>>;
   agents: Lookup<ReadonlyMap<string, CallableAgent>>;
-  /** Which agents these agents call, drafts of the owner included. */
+  /** Sub-agents of the agents, including drafts of the owner. */
   bindings(agentIds: readonly string[]): Promise<readonly Binding[]>;
   drives: Lookup<ReadonlySet<string>>;
   /** By name. */
   secrets: Lookup<ReadonlySet<string>>;
   toolServers: Lookup<ReadonlyMap<string, NamedToolServer>>;
-  /** Why the identity connector cannot be used. */
-  connectorTrouble(): Promise<string | undefined>;
+  /** Why the identity connector cannot be used, if it cannot. */
+  connectorProblem(): Promise<string | undefined>;
 }
 
-/**
- * For any number of agents of one user that are looked at together: what they ask for at the same time is one question
- * to the database, so that a list of agents costs as many as a single one.
- */
-export function surroundingsOf(context: AgentsContext, caller: Caller): Surroundings {
+/** Lookups for any number of agents of one user: concurrent ones are batched, so a list costs as many queries as one agent. */
+export function referencesOf(context: AgentsContext, caller: Caller): References {
   const { sql } = context.database;
   const { userId } = caller;
-  const bindings = together<readonly Binding[]>([], (ids) => findBound(sql, userId, ids));
-  let trouble: Promise<string | undefined> | undefined;
+  const bindings = batched<readonly Binding[]>([], (ids) => findBound(sql, userId, ids));
+  let problem: Promise<string | undefined> | undefined;
   return {
     models: byId((ids) => context.models.callableAmong(caller, ids)),
     agents: byId(async (ids) => new Map((await findCallable(sql, userId, ids)).map((agent) => [agent.id, agent]))),
     async bindings(agentIds) {
-      const asked = new Set(agentIds);
-      return (await bindings(agentIds)).filter(({ agentId }) => asked.has(agentId));
+      const wanted = new Set(agentIds);
+      return (await bindings(agentIds)).filter(({ agentId }) => wanted.has(agentId));
     },
-    drives: together<ReadonlySet<string>>(new Set(), (ids) => context.drivesAmong(userId, ids)),
-    secrets: together<ReadonlySet<string>>(new Set(), (names) => context.secretsAmong(userId, names)),
+    drives: batched<ReadonlySet<string>>(new Set(), (ids) => context.drivesAmong(userId, ids)),
+    secrets: batched<ReadonlySet<string>>(new Set(), (names) => context.secretsAmong(userId, names)),
     toolServers: byId((ids) => context.toolServersAmong(userId, ids)),
-    connectorTrouble() {
-      trouble ??= context.connectorTrouble(userId);
-      return trouble;
+    connectorProblem() {
+      problem ??= context.connectorProblem(userId);
+      return problem;
     },
   };
 }
 
 const mostAtOnce = 1000;
 
-function byId<Found>(ask: Lookup<ReadonlyMap<string, Found>>): Lookup<ReadonlyMap<string, Found>> {
-  return together<ReadonlyMap<string, Found>>(new Map(), ask);
+function byId<Found>(find: Lookup<ReadonlyMap<string, Found>>): Lookup<ReadonlyMap<string, Found>> {
+  return batched<ReadonlyMap<string, Found>>(new Map(), find);
 }
 
-/** Whoever asks about nothing gets `none`, and nobody is troubled for it. */
-function together<Answer>(none: Answer, ask: Lookup<Answer>): Lookup<Answer> {
+/** An empty lookup returns `none` without a query. */
+function batched<Answer>(none: Answer, find: Lookup<Answer>): Lookup<Answer> {
   const { add } = createBatcher<readonly string[], Answer>({
     maxItems: mostAtOnce,
     blameItem: () => false,
-    async run(questions) {
-      const answer = await ask([...new Set(questions.flat())]);
-      return questions.map(() => answer);
+    async run(lookups) {
+      const answer = await find([...new Set(lookups.flat())]);
+      return lookups.map(() => answer);
     },
   });
   return async (ids) => (ids.length === 0 ? none : add(ids));
 }
 
 export interface SnapshotFindings {
-  /** What keeps the agent from being saved. `loc[1]` is the field. */
+  /** An agent with issues is not saved. `loc[1]` is the field. */
   issues: Issue[];
   warnings: AgentWarning[];
 }
 
-/** What is being saved: the fields that are well-formed, of a new agent or of one that stands. */
+/** The well-formed fields of a new or changed agent. */
 export interface CheckedDraft {
   agentId: string | undefined;
   visibility: AgentVisibility;
   fields: Partial<AgentSnapshot>;
 }
 
-export function nothing(): SnapshotFindings {
+export function noFindings(): SnapshotFindings {
   return { issues: [], warnings: [] };
 }
 
