@@ -8,12 +8,12 @@ import type { RunsContext } from "./context.ts";
 import { readOwnRun } from "./read-runs.ts";
 import type { Run } from "./run.ts";
 
-/** The questions of a run and of all that it started, answered ones too. */
+/** Confirmations of a run and its descendants, including resolved ones. */
 export async function readConfirmations(context: RunsContext, caller: Caller, runId: string): Promise<Confirmation[]> {
   return listConfirmations(context.database.sql, await readOwnRun(context, caller, runId));
 }
 
-/** Answers a question, once. The run goes on as soon as nothing else is asked in it. */
+/** Resolves a confirmation, once. The run continues when none is pending. */
 export async function answerConfirmation(
   context: RunsContext,
   caller: Caller,
@@ -25,17 +25,17 @@ export async function answerConfirmation(
   const { approve, reason } = parseOrThrow(answerConfirmationBody, body ?? {}, ["body"]);
   const { sql } = context.database;
   const run = await readOwnRun(context, caller, runId);
-  const find = async () => (await listConfirmations(sql, run)).find((one) => one.id === confirmationId);
-  const asked = isId("confirmation", confirmationId) ? await find() : undefined;
-  if (!asked) throw fault("not_found", "Confirmation not found");
-  const isMine = await resolveConfirmation(sql, confirmationId, approve ? "approved" : "denied", reason ?? null);
+  const find = async () => (await listConfirmations(sql, run)).find(({ id }) => id === confirmationId);
+  const pending = isId("confirmation", confirmationId) ? await find() : undefined;
+  if (!pending) throw fault("not_found", "Confirmation not found");
+  const isResolved = await resolveConfirmation(sql, confirmationId, approve ? "approved" : "denied", reason ?? null);
   const answered = await find();
   if (!answered) throw fault("not_found", "Confirmation not found");
-  if (!isMine) {
+  if (!isResolved) {
     const { phase } = await readOwnRun(context, caller, runId);
     if (phase === "ended" && answered.status === "expired") throw fault("conflict", "The run has ended");
     const status = answered.status === "pending" ? "expired" : answered.status;
-    throw fault("conflict", `The confirmation is ${status} already`);
+    throw fault("conflict", `The confirmation is already ${status}`);
   }
   context.wakeWorkers();
   return answered;
@@ -43,11 +43,11 @@ export async function answerConfirmation(
 
 const perPass = 100;
 
-/** Questions that nobody answered in time are denied. */
+/** Confirmations that are not answered in time count as denied. */
 export async function expireConfirmations(context: Pick<RunsContext, "database" | "wakeWorkers">): Promise<void> {
   const { sql } = context.database;
   const expired = await listExpired(sql, perPass);
-  for (const id of expired) await resolveConfirmation(sql, id, "expired", "Nobody answered in time");
+  for (const id of expired) await resolveConfirmation(sql, id, "expired", "Not answered in time");
   if (expired.length > 0) context.wakeWorkers();
 }
 
@@ -64,7 +64,7 @@ export interface Confirmation {
   resolvedAt: Date | null;
 }
 
-/** Of a run and of all under it, oldest first. */
+/** Of a run and its descendants, oldest first. */
 export async function listConfirmations(sql: Sql, run: Pick<Run, "id" | "ancestors">): Promise<Confirmation[]> {
   return sql<Confirmation[]>`
     select q.id, q.run_id as "runId", q.tool, q.arguments, q.details, q.status, q.reason, q.created_at as "createdAt",

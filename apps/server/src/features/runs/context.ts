@@ -7,10 +7,9 @@ import type { Log } from "../../kernel/log.ts";
 import type { Agents } from "../agents/index.ts";
 import type { Models } from "../models/index.ts";
 import type { Predictions } from "../predictions/index.ts";
-import type { RunNews } from "./run-feed.ts";
+import type { RunFeed } from "./run-feed.ts";
 import type { WriteRun } from "./run-writer.ts";
 
-/** What the use cases of runs work with. */
 export interface RunsContext {
   database: Database;
   schemas: Pick<Schemas, "validate" | "validateLoosely">;
@@ -24,7 +23,7 @@ export interface RunsContext {
   >;
   models: Pick<Models, "getModel">;
   predictions: Pick<Predictions, "look" | "rate">;
-  news: RunNews;
+  feed: RunFeed;
   write: WriteRun;
   wakeWorkers(): void;
 }

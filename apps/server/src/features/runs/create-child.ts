@@ -4,27 +4,27 @@ import { fault } from "../../kernel/errors.ts";
 import { microsOfDollars } from "../../kernel/money.ts";
 import type { Runnable } from "../agents/index.ts";
 import type { RunsContext } from "./context.ts";
-import { addDue, countLiveDescendants, insertRun, lockAbove, type NewRun } from "./create-store.ts";
+import { addDue, countLiveDescendants, insertRun, lockChain, type NewRun } from "./create-store.ts";
 import { reserve, saleNameOf } from "./reserve-run.ts";
 import type { Run, StoredCall } from "./run.ts";
 import { findRun } from "./store.ts";
 import { calledByOthersAgent } from "./tools/run-tool.ts";
 import { refuseOutOfReach } from "./tools/toolbox.ts";
 import { wrongArguments } from "./work/prompts.rules.ts";
-import { costsTooMuch, RunStopped } from "./work/stopped.ts";
+import { maxCostReached, RunStopped } from "./work/stopped.ts";
 import type { WantedChild } from "./work/tool-calls.ts";
 
 type ChildDeps = Pick<RunsContext, "database" | "clock" | "telemetry" | "wakeWorkers" | "agents" | "schemas">;
 
-/** A turn may hold 64 calls and agents may be 5 deep: without this bound one run could start a thousand million others. */
+/** With 64 calls a step and 5 levels, a run could otherwise start a billion others. */
 const maxLiveDescendants = 1_000;
 
 /**
- * The run of a sub-agent: for the same caller, in what is left of the parent's time, under the limits of cost of all
- * above it. Its id stands in the parent's call, so that after a crash it is found and not made again.
+ * Creates the run of a sub-agent for the same caller, within the remaining time and the cost limits of its ancestors. The
+ * parent's call contains the id, so a run created before a crash is found again.
  *
- * The agent counts as it is at this moment, not as it was when the parent was claimed: one that is gone or hidden is not
- * run, of one that was published anew the new revision is, at its price.
+ * Uses the agent as it is now: a deleted or hidden agent does not run, and a newer published revision runs at its price.
+ * Returns false if the price does not fit yet beside the calls under way.
  */
 export async function createChild(
   context: ChildDeps,
@@ -33,50 +33,51 @@ export async function createChild(
   wanted: WantedChild,
 ): Promise<boolean> {
   for (let { checked } = wanted; ; ) {
-    const made = await context.database.transaction((tx) =>
-      makeChild(context, tx, parent, call, { ...wanted, checked }),
+    const result = await context.database.transaction((tx) =>
+      insertChild(context, tx, parent, call, { ...wanted, checked }),
     );
-    if (typeof made === "boolean") {
-      if (made) context.wakeWorkers();
-      return made;
+    if (typeof result === "boolean") {
+      if (result) context.wakeWorkers();
+      return result;
     }
-    // Nothing is checked while rows are locked: that takes time.
-    refuseOutOfReach(wanted.caller, made);
-    wanted.onOther(made);
-    const faults = await context.schemas.validate(made.revision.snapshot.input_schema, call.arguments, parent.userId);
+    // Checked outside the transaction, because validation is slow and rows are locked there.
+    refuseOutOfReach(wanted.caller, result);
+    wanted.onOther(result);
+    const { input_schema: schema } = result.revision.snapshot;
+    const faults = await context.schemas.validate(schema, call.arguments, parent.userId);
     if (faults.length > 0) throw fault("value_error", wrongArguments(faults));
-    checked = made.revision.id;
+    checked = result.revision.id;
   }
 }
 
-/** Whether it was made, or there was no room for its price; or the agent, where the call was not checked against it. */
-async function makeChild(
+/** Whether the run was created, or the current agent if the arguments were checked against another revision. */
+async function insertChild(
   context: ChildDeps,
   tx: Transaction,
   parent: Run,
   call: StoredCall,
   { agentId, checked, remainingMs }: WantedChild,
 ): Promise<boolean | Runnable> {
-  if (call.childId === null) throw new Error("a call of an agent has no run");
-  // Whoever cancels or ends the parent waits for this lock, and so finds the child, or comes before it.
-  const above = await lockAbove(tx, parent);
-  if (!above.isLive) throw new RunStopped(above.isCancelled ? "cancelled" : "lost");
-  // A child that is there already was made before a crash: it reserves nothing a second time.
+  if (call.childId === null) throw new Error("call of an agent without a run id");
+  // Cancelling or ending the parent waits for this lock, so it finds the child or comes first.
+  const chain = await lockChain(tx, parent);
+  if (!chain.isLive) throw new RunStopped(chain.isCancelled ? "cancelled" : "lost");
+  // Created before a crash: the price is already reserved.
   if (await findRun(tx, call.childId)) return true;
-  if (agentId === undefined) throw fault("not_found", "The agent is not there any more");
-  const present = await context.agents.lockRunnable(tx, parent.ownerId, agentId);
-  if (present.revision.id !== checked) return present;
-  if (above.agentIds.includes(present.agent.id)) {
-    throw fault("conflict", "An agent cannot call itself, through others neither");
+  if (agentId === undefined) throw fault("not_found", "The agent no longer exists");
+  const current = await context.agents.lockRunnable(tx, parent.ownerId, agentId);
+  if (current.revision.id !== checked) return current;
+  if (chain.agentIds.includes(current.agent.id)) {
+    throw fault("conflict", "An agent cannot call itself, directly or through other agents.");
   }
   const root = parent.ancestors[0] ?? parent.id;
   if ((await countLiveDescendants(tx, root, maxLiveDescendants)) === maxLiveDescendants) {
     const bound = maxLiveDescendants.toLocaleString("en");
     throw fault("conflict", `This run already has ${bound} sub-agents that have not ended. Call fewer at a time.`);
   }
-  const run = newChild(parent, call, call.childId, present, remainingMs);
-  if (above.room !== null && run.price > above.room) throw costsTooMuch();
-  if (above.spare !== null && run.price > above.spare) return false;
+  const run = newChild(parent, call, call.childId, current, remainingMs);
+  if (chain.budget !== null && run.price > chain.budget) throw maxCostReached();
+  if (chain.freeBudget !== null && run.price > chain.freeBudget) return false;
   await insertRun(tx, run, await reserve(context, tx, run), context.telemetry.traceparent());
   await addDue(tx, run.ancestors, run.price);
   return true;
@@ -105,16 +106,16 @@ function newChild(
     timeoutMs: Math.max(1, Math.round(remainingMs)),
     maxSteps: parent.maxSteps,
     approve: parent.approve,
-    connectors: connectorsBelow(parent),
+    connectors: childConnectors(parent),
     baseUrl: parent.baseUrl,
     callId: newId("prediction"),
-    // What an agent of the same creator costs is part of what the parent costs.
+    // An agent of the same creator is included in the parent's price.
     price: isOwner || agent.ownerId === parent.ownerId ? 0 : microsOfDollars(revision.snapshot.pricing.per_run),
     saleName: saleNameOf(agent),
   };
 }
 
-function connectorsBelow({ ownerId, userId, connectors }: Run): readonly string[] {
+function childConnectors({ ownerId, userId, connectors }: Run): readonly string[] {
   return ownerId === userId || connectors.includes(calledByOthersAgent)
     ? connectors
     : [...connectors, calledByOthersAgent];

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { createRunBody, newId, type ReadRunBody } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
 import { Fault, fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
+import { isRecord } from "../../kernel/is-record.ts";
 import { microsOfDollars } from "../../kernel/money.ts";
 import { schemaIssues } from "../../kernel/schema-issues.ts";
 import { storableIssues } from "../../kernel/storable-issues.ts";
@@ -23,7 +24,6 @@ import { requirePrice, reserve, saleNameOf } from "./reserve-run.ts";
 import type { Run } from "./run.ts";
 import { findRun } from "./store.ts";
 import { mayServe } from "./work/access.ts";
-import { isObject } from "./work/check-answer.ts";
 import { canonical } from "./work/tool-results.rules.ts";
 
 export interface CreateRunRequest {
@@ -37,38 +37,36 @@ export interface CreateRunRequest {
 export interface CreatedRun {
   run: Run;
   rate: RateFigures | undefined;
-  /** How long the answer is to wait for the run's end. */
+  /** How long the response waits for the end of the run. */
   waitMs: number;
 }
 
 /**
- * Accepts a run, refusing in the order of predictions: agent, key, funds, limits, then everything that is wrong with the
- * request, the input against the agent's schema included. The price of the run is reserved in the transaction that makes
- * it, so that it is accepted and reserved, or neither. A repeat gets the run of the first, whatever has changed since,
- * also where the agent is gone.
+ * Accepts a run. Checks run in the order of predictions: agent, key, funds, limits, then the request and its input. The
+ * transaction that creates the run also reserves its price. A repeat returns the first run, even if the agent was deleted.
  */
 export async function createRun(context: RunsContext, request: CreateRunRequest): Promise<CreatedRun> {
   const { caller, body } = request;
   const idempotency = idempotencyOf(request);
   const first = idempotency && (await findFirst(context, request.address, idempotency));
   if (first) return { run: first, rate: await rateAfter(context, caller, first), waitMs: waitMsOf(body) };
-  if (isConfined(caller) && isObject(body) && body.revision_id !== undefined) {
+  if (isConfined(caller) && isRecord(body) && body.revision_id !== undefined) {
     const msg = "This key is limited to some models and cannot choose a revision. Leave revision_id out.";
     throw fault("forbidden", msg, { loc: ["body", "revision_id"] });
   }
   const runnable = await findRunnable(context, request).catch((error) => {
-    // Such a key does not learn of agents that it may not run.
+    // Such a key must not learn of agents that it may not run.
     throw isConfined(caller) && error instanceof Fault && error.status < 500 ? agentNotFound() : error;
   });
   const rate = await lookAtLimits(context, caller, runnable);
   try {
     const wanted = await readBody(context, caller, runnable, body);
     const run = newRun(caller, runnable, wanted, request.baseUrl);
-    const made = await accept(context, run, { idempotency, expectedPrice: wanted.expected_price });
+    const created = await accept(context, run, { idempotency, expectedPrice: wanted.expected_price });
     context.wakeWorkers();
-    return { run: made, rate, waitMs: waitMsOf(wanted) };
+    return { run: created, rate, waitMs: waitMsOf(wanted) };
   } catch (error) {
-    // It counts like a right one.
+    // A refused request counts against the rate limit.
     if (error instanceof Fault) Object.assign(error.headers, rateHeaders(rate));
     throw error;
   }
@@ -78,7 +76,7 @@ async function findRunnable({ agents }: RunsContext, { caller, address, body }: 
   const { revision_id: named } = (body ?? {}) as { revision_id?: unknown };
   if (typeof named === "string" && named !== "") return agents.getRunnable(caller.userId, address, named);
   return agents.getRunnable(caller.userId, address).catch((error) => {
-    // Whoever named one, if not as it is done, did not mean the published one.
+    // With an invalid revision_id, the issue of the field matters more.
     const isUnpublished = error instanceof Fault && error.type === "agent_not_published";
     if (isUnpublished && named !== undefined) throwIfAny(bodyIssues(body).issues);
     throw error;
@@ -90,22 +88,22 @@ function waitMsOf(body: unknown): number {
   return (wait ?? 0) * 1000;
 }
 
-/** What is wrong with it for any agent. Nothing else may look at one that is too deep. */
+/** Issues that do not depend on the agent. A body that is too deep is not checked further. */
 function bodyIssues(body: unknown): ReturnType<typeof storableIssues> {
   const given = body ?? {};
   const { issues, isTooDeep } = storableIssues(given);
-  if (!isTooDeep) addUntold(issues, schemaIssues(createRunBody, given, ["body"]));
+  if (!isTooDeep) addNew(issues, schemaIssues(createRunBody, given, ["body"]));
   return { issues, isTooDeep };
 }
 
-/** Of a place that something was said about already nothing more is said. */
-function addUntold(issues: Issue[], more: readonly Issue[]): void {
-  const placeOf = ({ loc }: Issue) => JSON.stringify(loc);
-  const told = new Set(issues.map(placeOf));
-  issues.push(...more.filter((issue) => !told.has(placeOf(issue))));
+/** Adds issues of paths without an issue. */
+function addNew(issues: Issue[], more: readonly Issue[]): void {
+  const pathOf = ({ loc }: Issue) => JSON.stringify(loc);
+  const seen = new Set(issues.map(pathOf));
+  issues.push(...more.filter((issue) => !seen.has(pathOf(issue))));
 }
 
-/** All that is wrong with it at once. */
+/** Throws all issues at once. */
 async function readBody(
   context: RunsContext,
   { userId }: Caller,
@@ -115,12 +113,12 @@ async function readBody(
   const given = body ?? {};
   const { issues, isTooDeep } = bodyIssues(given);
   const { input, approve } = given as { input?: unknown; approve?: unknown };
-  // A list that is wrong as a whole may be of any length.
+  // A list with an issue of its own may be of any length.
   const isList = Array.isArray(approve) && !issues.some(({ loc }) => loc.length === 2 && loc[1] === "approve");
-  if (!isTooDeep && isList) addUntold(issues, await approveIssues(context, runnable, approve));
-  if (!isTooDeep && isObject(input)) {
+  if (!isTooDeep && isList) addNew(issues, await approveIssues(context, runnable, approve));
+  if (!isTooDeep && isRecord(input)) {
     const faults = await context.schemas.validate(runnable.revision.snapshot.input_schema, input, userId);
-    addUntold(
+    addNew(
       issues,
       faults.map(({ path, message }) => ({ type: "value_error", loc: ["body", "input", ...path], msg: message })),
     );
@@ -141,12 +139,12 @@ async function lookAtLimits(
   }
   const model = await models.getModel(modelName);
   if (!mayServe(model, agent.ownerId)) {
-    throw fault("conflict", `The agent's model ${modelName} is not there any more, or not for its creator`);
+    throw fault("conflict", `The agent's model ${modelName} no longer exists, or its creator may not use it`);
   }
   return predictions.look({ caller, model, route: "async", counts: true });
 }
 
-/** For an answer that counts as no request, and that nothing refuses. */
+/** A repeat does not count as a request. */
 async function rateAfter(
   { agents, models, predictions }: RunsContext,
   caller: Caller,
@@ -161,7 +159,7 @@ function newRun(caller: Caller, { agent, revision, isOwner }: Runnable, wanted: 
   const price = isOwner ? 0 : microsOfDollars(revision.snapshot.pricing.per_run);
   const maxCost = wanted.max_cost === undefined ? null : microsOfDollars(wanted.max_cost);
   if (maxCost !== null && maxCost < price) {
-    const msg = "Is below the price of the run itself";
+    const msg = "max_cost is below the price of the agent. Increase it or choose a cheaper agent.";
     throw fault("value_error", msg, { loc: ["body", "max_cost"], ctx: { per_run: revision.snapshot.pricing.per_run } });
   }
   return {
@@ -179,7 +177,7 @@ function newRun(caller: Caller, { agent, revision, isOwner }: Runnable, wanted: 
     timeoutMs: wanted.timeout_seconds * 1000,
     maxSteps: wanted.max_steps,
     approve: wanted.approve ?? [],
-    // One's own agent needs no leave; what it calls of other creators does.
+    // Own agents need no permission; agents of other creators that they call do.
     connectors: wanted.connectors ?? [],
     baseUrl,
     callId: newId("prediction"),
@@ -200,7 +198,7 @@ const keyScopeOf = (agentId: string, idempotency: Scope) => idempotencyScope(`ru
 function idempotencyOf({ caller, idempotencyKey, body }: CreateRunRequest): Idempotency | undefined {
   const given = body ?? {};
   if (idempotencyKey === undefined || storableIssues(given).isTooDeep) return undefined;
-  const { wait: _isNoPartOfIt, ...asked } = isObject(given) ? given : { given };
+  const { wait: _isNoPartOfIt, ...asked } = isRecord(given) ? given : { given };
   const fingerprint = createHash("sha256").update(canonical(asked)).digest("hex");
   return { ...scopeOf(caller), key: idempotencyKey, fingerprint };
 }

@@ -3,9 +3,9 @@ import type { Micros } from "../../kernel/money.ts";
 import type { Run } from "./run.ts";
 import { runColumns } from "./store.ts";
 
-// What creating a run reads and writes: the run itself, its price, the runs above it.
+// Queries that create runs: the row, its price, its ancestors.
 
-/** As text, because the driver would send a value of the type json through jsonb, which loses the order of fields. */
+/** As text: the driver would send json through jsonb, which loses the order of fields. */
 const asJson = (sql: Sql, value: unknown) => sql`${JSON.stringify(value)}::text::json`;
 
 export interface NewRun {
@@ -30,14 +30,14 @@ export interface NewRun {
   saleName: string | null;
 }
 
-/** `trace` is where in a trace it was asked for, where it was in one. */
+/** `trace` is the traceparent of the request, if it has one. */
 export async function insertRun(
   tx: Sql,
   run: NewRun,
   keyMonth: string | null,
   trace: string | undefined,
 ): Promise<Run> {
-  const [made] = await tx<Run[]>`
+  const [created] = await tx<Run[]>`
     insert into runs as r (id, agent_id, revision_id, owner_id, user_id, key_id, ancestors, parent_step, parent_position,
       input, max_cost_micros, timeout_ms, max_steps, approve, connectors, base_url, call_id, price_micros, due_micros,
       sale_name, key_month, trace)
@@ -47,35 +47,37 @@ export async function insertRun(
       ${run.connectors as string[]}::text[], ${run.baseUrl}, ${run.callId}, ${run.price}, ${run.price},
       ${run.saleName}, ${keyMonth}::text::date, ${trace ?? null})
     returning ${runColumns(tx)}`;
-  return made as Run;
+  return created as Run;
 }
 
-export interface Above {
+export interface ChainState {
   isLive: boolean;
   isCancelled: boolean;
-  /** The agents that are at work there. */
+  /** Agents of the chain. */
   agentIds: readonly string[];
-  room: Micros | null;
-  spare: Micros | null;
+  /** What the run may still cost; null: no limit. */
+  budget: Micros | null;
+  /** `budget` without the holds of calls under way. */
+  freeBudget: Micros | null;
 }
 
-/** Locks a run and those above it; answers whether it may start another, and what that may cost. */
-export async function lockAbove(
+/** Locks a run and its ancestors. Returns whether the run may start another one, and its budget. */
+export async function lockChain(
   tx: Transaction,
   { id, ancestors, claim }: Pick<Run, "id" | "ancestors" | "claim">,
-): Promise<Above> {
+): Promise<ChainState> {
   const chain = [...ancestors, id];
   await tx`select 1 from runs where id = any (${chain}) order by cardinality(ancestors), id for update`;
-  const [row] = await tx<Above[]>`
+  const [row] = await tx<ChainState[]>`
     select bool_and(id <> ${id} or (claim = ${claim} and status = 'running' and not cancel_requested)) as "isLive",
       bool_or(cancel_requested) as "isCancelled", array_agg(agent_id) as "agentIds",
-      min(max_cost_micros - cost_micros - due_micros) as room,
-      min(max_cost_micros - cost_micros - due_micros - held_micros) as spare
+      min(max_cost_micros - cost_micros - due_micros) as budget,
+      min(max_cost_micros - cost_micros - due_micros - held_micros) as "freeBudget"
     from runs where id = any (${chain})`;
-  return row ?? { isLive: false, isCancelled: false, agentIds: [], room: null, spare: null };
+  return row ?? { isLive: false, isCancelled: false, agentIds: [], budget: null, freeBudget: null };
 }
 
-/** Of one root, counted up to the bound. The root must be locked. */
+/** Counted up to the bound. The root must be locked. */
 export async function countLiveDescendants(tx: Transaction, rootId: string, bound: number): Promise<number> {
   const [row] = await tx<{ n: number }[]>`
     select count(*)::int as n from (
@@ -85,7 +87,7 @@ export async function countLiveDescendants(tx: Transaction, rootId: string, boun
   return row?.n ?? 0;
 }
 
-/** A price that runs above have to count as theirs. */
+/** Adds the price of a child to its ancestors. */
 export async function addDue(tx: Transaction, ids: readonly string[], price: Micros): Promise<void> {
   if (price === 0) return;
   await tx`update runs set due_micros = due_micros + ${price} where id = any (${ids as string[]})`;
@@ -96,22 +98,22 @@ export interface Funds {
   balance: Micros;
   reserved: Micros;
   /** Null where the key has no monthly limit. */
-  keyRoom: Micros | null;
+  keyBudget: Micros | null;
 }
 
-/** Locks the wallet, and the month of a key with a limit; answers what is left in them. */
+/** Locks the wallet and, for a key with a limit, its month. */
 export async function lockFunds(tx: Transaction, userId: string, keyId: string, month: string): Promise<Funds> {
-  const [wallet] = await tx<Omit<Funds, "keyRoom">[]>`
+  const [wallet] = await tx<Omit<Funds, "keyBudget">[]>`
     select balance_micros as balance, reserved_micros as reserved from wallets where user_id = ${userId} for update`;
   const [key] = await tx<{ limit: Micros | null }[]>`
     select monthly_limit_micros as limit from api_keys where id = ${keyId}`;
-  if (!wallet) throw new Error(`there is no wallet of ${userId}`);
-  if (key?.limit == null) return { ...wallet, keyRoom: null };
+  if (!wallet) throw new Error(`user ${userId} has no wallet`);
+  if (key?.limit == null) return { ...wallet, keyBudget: null };
   await tx`insert into key_months (key_id, month) values (${keyId}, ${month}::text::date) on conflict do nothing`;
   const [used] = await tx<{ micros: Micros }[]>`
     select spent_micros + reserved_micros as micros from key_months
     where key_id = ${keyId} and month = ${month}::text::date for update`;
-  return { ...wallet, keyRoom: key.limit - (used?.micros ?? 0) };
+  return { ...wallet, keyBudget: key.limit - (used?.micros ?? 0) };
 }
 
 export async function reservePrice(

@@ -4,4 +4,4 @@ export { openRuns, type Runs, type RunsDeps } from "./open-runs.ts";
 export type { ListRunsQuery, SeenRun } from "./read-runs.ts";
 export type { Run, RunEvent } from "./run.ts";
 export type { FollowedEvent } from "./run-feed.ts";
-export { createRunTools, type RunToolsDeps } from "./tools/open-run-tools.ts";
+export { createRunTools } from "./tools/open-run-tools.ts";

@@ -6,8 +6,8 @@ import { type Run, runNotFound } from "./run.ts";
 import { findRun, selectRuns } from "./store.ts";
 
 /**
- * A run as somebody sees it: its caller sees all of it, the agent's creator that it took place and what it earned. A key
- * limited to models sees only the runs that it started.
+ * A run for a reader. The caller sees everything, the agent's creator only that it took place and its price. A key limited
+ * to models sees only runs that it started.
  */
 export interface SeenRun {
   run: Run;
@@ -21,7 +21,7 @@ export async function readRun({ database }: RunsContext, caller: Caller, id: str
   return seen;
 }
 
-/** For what belongs to the caller of a run alone: its events, questions and end. */
+/** For events, confirmations and cancellation: only the caller of a run may use them. */
 export async function readOwnRun(context: RunsContext, caller: Caller, id: string): Promise<Run> {
   const { run, as } = await readRun(context, caller, id);
   if (as !== "caller") throw runNotFound();
@@ -38,13 +38,13 @@ export interface ListRunsQuery {
   limit: number;
   offset: number;
   status?: RunStatus | undefined;
-  /** Runs that this one started. */
+  /** Only children of this run. */
   parentId?: string | undefined;
 }
 
 /**
- * Runs of an agent: all of them for its creator, the caller's own for others and for keys limited to models. They stay
- * readable when the agent was deleted or hidden.
+ * All runs of an agent for its creator; the caller's own runs for others and for keys limited to models. Deleted agents keep
+ * their runs.
  */
 export async function listRunsOfAgent(
   { database, agents }: RunsContext,
@@ -57,7 +57,7 @@ export async function listRunsOfAgent(
   const seesAll = scope.onlyKeyId === null && (await agents.ownerOf(agentId)) === caller.userId;
   const filter = { agentId, status, ...(!seesAll && scope) };
   const { entries, total } = await selectRuns(database.sql, filter, { limit, offset });
-  // Whoever never ran it is told of an agent only where it may be seen.
+  // Without runs, the agent must be visible to the caller.
   if (!seesAll && total === 0) await agents.readAgent(caller, agentId);
   return { entries: entries.flatMap((run) => seenBy(scope, run) ?? []), total };
 }

@@ -16,25 +16,25 @@ export async function reserve({ clock }: Pick<RunsContext, "clock">, tx: Tx, run
   if (price === 0) return null;
   const month = `${clock.now().toISOString().slice(0, 7)}-01`;
   const funds = await lockFunds(tx, userId, keyId, month);
-  if (funds.balance - funds.reserved < price || (funds.keyRoom !== null && funds.keyRoom < price)) {
+  if (funds.balance - funds.reserved < price || (funds.keyBudget !== null && funds.keyBudget < price)) {
     throw notCovered(run, funds);
   }
-  const counted = funds.keyRoom === null ? null : month;
+  const counted = funds.keyBudget === null ? null : month;
   await reservePrice(tx, { userId, keyId, month: counted, price });
   return counted;
 }
 
 /** A sub-agent's failure is shown to the agent that called it, which must not learn its caller's balance. */
-function notCovered({ ancestors, price }: NewRun, { balance, reserved, keyRoom }: Funds): Fault {
+function notCovered({ ancestors, price }: NewRun, { balance, reserved, keyBudget }: Funds): Fault {
   if (ancestors.length > 0) {
     return fault(
       "insufficient_funds",
-      "The balance, or what the API key may spend in a month, does not cover the price of an agent that the run calls",
+      "The balance or the monthly limit of the API key does not cover the price of an agent that the run calls",
     );
   }
   const costs = `this run costs ${inDollars(price)}`;
-  if (balance - reserved >= price && keyRoom !== null) {
-    const left = inDollars(Math.max(0, keyRoom));
+  if (balance - reserved >= price && keyBudget !== null) {
+    const left = inDollars(Math.max(0, keyBudget));
     return fault(
       "insufficient_funds",
       `The API key may still spend ${left} this month; ${costs}. Use another key or choose a cheaper agent.`,

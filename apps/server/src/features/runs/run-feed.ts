@@ -1,39 +1,39 @@
 import type { Database } from "../../engines/database/database.ts";
-import { Fault } from "../../kernel/errors.ts";
+import { isUnavailable } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { Register } from "../../kernel/register.ts";
+import { singleFlight } from "../../kernel/single-flight.ts";
 import { isAsking, type Run, type RunEvent } from "./run.ts";
 import { endedChannel, eventsChannel, findRun, listEvents, markFollowed } from "./store.ts";
 
-export interface RunNews {
+export interface RunFeed {
   /**
-   * The events after a number, then the live ones, until the run has ended or the reader leaves. Once this node goes
-   * down only what is stored by then: the reader comes back for the rest.
+   * Yields the events after a number, then live ones, until the run ends or the signal aborts. During shutdown the feed
+   * ends after the stored events; the reader reconnects for the rest.
    */
   follow(
     run: Pick<Run, "id" | "lastEvent">,
     after: number,
     signal: AbortSignal,
   ): AsyncGenerator<readonly FollowedEvent[]>;
-  /**
-   * Resolves with the run when it has ended, at the latest after the time or when the reader leaves. `seenLive`: it was
-   * read a moment ago and had not, so that it is looked at when there is news of it. `isReader`: nothing but an answer
-   * depends on it, so that it waits no longer than this node is up. `orAsking`: nor longer than until the run asks.
-   */
+  /** Resolves with the run when it ends, at the latest after the time or when the signal aborts. */
   untilEnded(runId: string, milliseconds: number, options?: EndWait): Promise<Run | undefined>;
-  /** This node goes down: whoever reads is to wait no longer. */
+  /** Shutdown: readers stop waiting. */
   release(): void;
   close(): Promise<void>;
 }
 
 interface EndWait {
   signal?: AbortSignal | undefined;
+  /** The run was live a moment ago, so it is read only after a notification. */
   seenLive?: boolean;
+  /** Only a response depends on the wait, so it ends at shutdown. */
   isReader?: boolean;
+  /** Resolves also when the run needs a confirmation. */
   orAsking?: boolean;
 }
 
-/** As it is sent; made once for all readers. */
+/** An event in its wire format, encoded once for all readers. */
 export interface FollowedEvent {
   n: number;
   frame: string;
@@ -41,50 +41,49 @@ export interface FollowedEvent {
 }
 
 const pageSize = 500;
-/** A lost notice costs this much, never an event. */
-const lookAgainMs = 5_000;
-/** Ends that somebody may be about to wait for. */
+/** A lost notification delays events by this time. */
+const pollMs = 5_000;
+/** Recently ended runs that a request may be about to wait for. */
 const keptEnds = 1_000;
 
-/** The last event of a run. */
 export const lastEventTypes: readonly string[] = ["completed", "error"];
 
-/** What all readers of one run on this node share: one look at the log for all of them. */
+/** Shared by all readers of one run on this node, so that each event is read once. */
 interface Tail {
-  /** Events that were read since the tail was opened, without a gap. */
+  /** Events since the tail was opened, without gaps. */
   events: FollowedEvent[];
   readonly from: number;
   waiting: Set<() => void>;
   readers: number;
-  reading: Promise<void> | undefined;
-  readAgain: boolean;
+  /** Reads new events. */
+  readonly read: () => Promise<void>;
 }
 
-export async function startRunNews(database: Database, log: Log): Promise<RunNews> {
+export async function startRunFeed(database: Database, log: Log): Promise<RunFeed> {
   const tails = new Register<Tail>();
   let isReleased = false;
   let isClosed = false;
   const endWaits = new Register<Set<() => void>>();
 
-  const onNews = (runId: string) => {
+  const onEvents = (runId: string) => {
     const tail = tails.get(runId);
-    if (tail) void readOn(runId, tail).catch(() => wakeAll(tail));
+    if (tail) void tail.read().catch(() => wakeAll(tail));
   };
-  const endedLately = new Set<string>();
+  const recentEnds = new Set<string>();
   const onEnd = (runId: string) => {
     rememberEnd(runId);
     look(runId);
   };
   const look = (runId: string) => {
-    onNews(runId);
+    onEvents(runId);
     for (const wake of endWaits.get(runId) ?? []) wake();
   };
   const onReconnect = () => {
     for (const runId of new Set([...tails.ids(), ...endWaits.ids()])) look(runId);
   };
-  // Two channels: who waits for the end of a run, or for its question, need not look at it for each of its events.
+  // Two channels: a wait for the end or a confirmation need not read the run after each event.
   const listeners = [
-    await database.listen(eventsChannel, onNews),
+    await database.listen(eventsChannel, onEvents),
     await database.listen(endedChannel, onEnd, onReconnect),
   ];
 
@@ -92,28 +91,20 @@ export async function startRunNews(database: Database, log: Log): Promise<RunNew
     for (const wake of tail.waiting) wake();
   }
 
-  function wakeEverybody(): void {
+  function wakeAllReaders(): void {
     for (const tail of tails.all()) wakeAll(tail);
     for (const waits of endWaits.all()) for (const wake of waits) wake();
   }
 
-  /** Reads what is new for all readers; one look is under way at a time. */
-  function readOn(runId: string, tail: Tail): Promise<void> {
-    tail.readAgain = true;
-    tail.reading ??= (async () => {
-      while (tail.readAgain) {
-        tail.readAgain = false;
-        const last = tail.events.at(-1)?.n ?? tail.from;
-        const events = await listEvents(database.sql, runId, last, pageSize);
-        if (events.length === 0) continue;
-        tail.events.push(...events.map(toFrame));
-        if (events.length === pageSize) tail.readAgain = true;
-        wakeAll(tail);
-      }
-    })().finally(() => {
-      tail.reading = undefined;
-    });
-    return tail.reading;
+  async function readNew(runId: string, tail: Tail): Promise<void> {
+    for (let isFull = true; isFull; ) {
+      const last = tail.events.at(-1)?.n ?? tail.from;
+      const events = await listEvents(database.sql, runId, last, pageSize);
+      isFull = events.length === pageSize;
+      if (events.length === 0) return;
+      tail.events.push(...events.map(toFrame));
+      wakeAll(tail);
+    }
   }
 
   async function* follow(
@@ -121,9 +112,9 @@ export async function startRunNews(database: Database, log: Log): Promise<RunNew
     after: number,
     signal: AbortSignal,
   ): AsyncGenerator<readonly FollowedEvent[]> {
-    // First to hear of what comes, then to read what was: so nothing falls between.
     let last = after;
-    // A reader may claim to know events that are not there yet; the others must not miss them for that.
+    // The tail is opened before older events are read, so no event is missed. A reader may claim to know events that do
+    // not exist yet; other readers must still get them.
     const shared = tails.get(runId);
     const tail = shared ?? openTail(runId, Math.min(after, lastEvent));
     tail.readers++;
@@ -136,7 +127,7 @@ export async function startRunNews(database: Database, log: Log): Promise<RunNew
         last = events.at(-1)?.n ?? last;
         if (events.at(-1)?.isLast) return;
       }
-      await readOn(runId, tail);
+      await tail.read();
       while (!signal.aborted && !isClosed) {
         const fresh = tail.events.filter((event) => event.n > last);
         if (fresh.length > 0) {
@@ -146,16 +137,14 @@ export async function startRunNews(database: Database, log: Log): Promise<RunNew
           continue;
         }
         if (tail.events.at(-1)?.isLast) return;
-        if (!isReleased) await nextNews(tail, signal);
-        const isLastLook = isReleased;
-        if (!hasMore(tail, last)) await readOn(runId, tail);
-        if (isLastLook && !hasMore(tail, last)) return;
+        if (!isReleased) await nextChange(tail, signal);
+        const isFinalRead = isReleased;
+        if (!hasMore(tail, last)) await tail.read();
+        if (isFinalRead && !hasMore(tail, last)) return;
       }
     } catch (error) {
-      // The database is away: the reader comes back. Anything else is a bug, and a stream can tell nobody of it.
-      if (!(error instanceof Fault && error.type === "service_unavailable")) {
-        log.error({ run_id: runId, err: error }, "The events of a run could not be followed");
-      }
+      // Readers reconnect after an outage. Other errors are bugs, which an open stream cannot report.
+      if (!isUnavailable(error)) log.error({ run_id: runId, err: error }, "could not follow the events of a run");
       throw error;
     } finally {
       if (--tail.readers === 0 && tails.get(runId) === tail) tails.delete(runId);
@@ -163,19 +152,13 @@ export async function startRunNews(database: Database, log: Log): Promise<RunNew
   }
 
   function openTail(runId: string, after: number): Tail {
-    const tail: Tail = {
-      events: [],
-      from: after,
-      waiting: new Set(),
-      readers: 0,
-      reading: undefined,
-      readAgain: false,
-    };
+    const read = singleFlight(() => readNew(runId, tail));
+    const tail: Tail = { events: [], from: after, waiting: new Set(), readers: 0, read };
     tails.set(runId, tail);
     return tail;
   }
 
-  function nextNews(tail: Tail, signal: AbortSignal): Promise<void> {
+  function nextChange(tail: Tail, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
         clearTimeout(timer);
@@ -183,7 +166,7 @@ export async function startRunNews(database: Database, log: Log): Promise<RunNew
         tail.waiting.delete(done);
         resolve();
       };
-      const timer = setTimeout(done, lookAgainMs);
+      const timer = setTimeout(done, pollMs);
       signal.addEventListener("abort", done, { once: true });
       tail.waiting.add(done);
     });
@@ -195,25 +178,25 @@ export async function startRunNews(database: Database, log: Log): Promise<RunNew
     { signal, seenLive = false, isReader = false, orAsking = false }: EndWait = {},
   ): Promise<Run | undefined> {
     const until = performance.now() + milliseconds;
-    const isLetGo = () => signal?.aborted || isClosed || (isReader && isReleased);
+    const isStopped = () => signal?.aborted || isClosed || (isReader && isReleased);
     let wake = () => {};
     const wakeUp = () => wake();
     const waits = endWaits.get(runId) ?? new Set();
     endWaits.set(runId, waits.add(wakeUp));
     signal?.addEventListener("abort", wakeUp, { once: true });
     try {
-      // Heard of its end between the look and this wait.
-      let mayHaveEnded = !seenLive || endedLately.has(runId);
+      // The run may have ended between the caller's read and this wait.
+      let mayHaveEnded = !seenLive || recentEnds.has(runId);
       for (;;) {
         const woken = new Promise<void>((resolve) => {
           wake = resolve;
         });
-        if (mayHaveEnded || isLetGo()) {
+        if (mayHaveEnded || isStopped()) {
           const run = await findRun(database.sql, runId);
-          const isOver = !run || run.completedAt !== null || (orAsking && isAsking(run));
-          if (isOver || performance.now() >= until || isLetGo()) return run;
+          const isDone = !run || run.completedAt !== null || (orAsking && isAsking(run));
+          if (isDone || performance.now() >= until || isStopped()) return run;
         }
-        const timer = setTimeout(wakeUp, Math.min(Math.max(0, until - performance.now()), lookAgainMs));
+        const timer = setTimeout(wakeUp, Math.min(Math.max(0, until - performance.now()), pollMs));
         await woken;
         clearTimeout(timer);
         mayHaveEnded = true;
@@ -226,10 +209,10 @@ export async function startRunNews(database: Database, log: Log): Promise<RunNew
   }
 
   function rememberEnd(runId: string): void {
-    endedLately.add(runId);
-    for (const oldest of endedLately) {
-      if (endedLately.size <= keptEnds) break;
-      endedLately.delete(oldest);
+    recentEnds.add(runId);
+    for (const oldest of recentEnds) {
+      if (recentEnds.size <= keptEnds) break;
+      recentEnds.delete(oldest);
     }
   }
 
@@ -238,11 +221,11 @@ export async function startRunNews(database: Database, log: Log): Promise<RunNew
     untilEnded,
     release() {
       isReleased = true;
-      wakeEverybody();
+      wakeAllReaders();
     },
     async close() {
       isClosed = true;
-      wakeEverybody();
+      wakeAllReaders();
       for (const listener of listeners) await listener.stop();
     },
   };

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { RunPhase } from "@gantry/wire";
 import type { Database, Sql } from "../../engines/database/database.ts";
 import type { Telemetry } from "../../engines/telemetry/telemetry.ts";
@@ -5,27 +6,25 @@ import { createBatcher } from "../../kernel/batcher.ts";
 import { Fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Micros } from "../../kernel/money.ts";
-import type { CallKind, RunError, SaidMessage, StepKind, StoredCall } from "./run.ts";
+import type { CallUsage } from "./call-usage.ts";
+import type { CallKind, ModelMessage, RunError, StepKind, StoredCall } from "./run.ts";
 
-/** Writes what happened to a run. Does not give up while the database is away: what happened must be written down. */
+/** Writes a change of a run. Retries while the database is unavailable, because the change must not be lost. */
 export type WriteRun = (change: RunChange) => Promise<Written>;
 
-/**
- * With so many runs side by side a write is worth waiting a moment for others: each takes a share of a commit instead of
- * one of its own (a sixth less CPU a run, measured with 32). A model takes hundreds of times as long for its answer.
- */
+/** From this many parallel runs on, a short wait groups commits: a sixth less CPU for each run, measured with 32. */
 const manyRuns = 8;
 const gatherMs = 2;
 const firstPauseMs = 50;
-const longestPauseMs = 2_000;
+const maxPauseMs = 2_000;
 
-/** Group commit over all runs of this node; a write that is sent again is recognised by its number. */
+/** Group commit over all runs of this node. The number of a write identifies a retry. */
 export function createRunWriter(deps: {
   database: Database;
   log: Log;
   telemetry: Pick<Telemetry, "runEnded">;
   wakeWorkers(): void;
-  /** How many runs this node works on. */
+  /** Number of runs on this node. */
   underWay(): number;
 }): WriteRun {
   const batcher = createBatcher<RunChange, Written>({
@@ -34,33 +33,33 @@ export function createRunWriter(deps: {
     blameItem: (error) => !(error instanceof Fault),
     run: async (changes) => {
       const answers = await writeRuns(deps.database.sql, changes);
-      const byPlace = new Map(answers.map((answer) => [answer.n, answer]));
+      const byIndex = new Map(answers.map((answer) => [answer.n, answer]));
       if (answers.some((answer) => answer.wake)) deps.wakeWorkers();
       return changes.map((_, n) => {
-        const answer = byPlace.get(n);
-        if (!answer) throw new Error("a change of a run was not answered");
+        const answer = byIndex.get(n);
+        if (!answer) throw new Error("write_runs returned no row for a change");
         return answer;
       });
     },
   });
 
   return async (change) => {
-    for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, longestPauseMs)) {
+    for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, maxPauseMs)) {
       try {
         const written = await batcher.add(change);
         if (written.written && change.end) deps.telemetry.runEnded(change.end.error?.type);
         return written;
       } catch (error) {
-        if (!isPassing(error)) throw error;
-        deps.log.warn({ run_id: change.id, err: error }, "A step of a run could not be written, trying again");
-        await new Promise((resolve) => setTimeout(resolve, pause));
+        if (!isTransient(error)) throw error;
+        deps.log.warn({ run_id: change.id, err: error }, "could not write a change of a run, retrying");
+        await setTimeout(pause);
       }
     }
   };
 }
 
-/** The database is away, or two transactions stood in each other's way. */
-function isPassing(error: unknown): boolean {
+/** The database is unavailable, or a transaction was rolled back because of a conflict. */
+function isTransient(error: unknown): boolean {
   return error instanceof Fault || (error instanceof Error && "code" in error && /^40/.test(String(error.code)));
 }
 
@@ -84,26 +83,18 @@ export interface EndedCall {
   is_error: boolean;
 }
 
-export interface UsedByCall {
-  input_tokens: number;
-  output_tokens: number;
-  cached_tokens: number;
-  cache_write_tokens: number;
-  cost_micros: Micros;
-}
-
 export interface NewEvent {
   type: string;
   data: Record<string, unknown>;
 }
 
-/** What is summed up: steps up to `covers`, of a conversation of so many tokens. Stands in the run while the call is made. */
-export interface SummingUp {
+/** A summary of the steps up to `covers`, of a conversation of so many tokens. Stored in the run during the call. */
+export interface SummaryRange {
   covers: number;
   before_tokens: number;
 }
 
-/** What happened to a run, as `write_runs` of sql/write-runs.sql reads it. */
+/** A change of a run, as `write_runs` of sql/write-runs.sql reads it. */
 export interface RunChange {
   id: string;
   ancestors: readonly string[];
@@ -113,22 +104,22 @@ export interface RunChange {
   seq: number;
   phase?: RunPhase;
   call_id?: string;
-  /** The call of this id is a summary. */
-  summing_up?: (SummingUp & { call_id: string }) | undefined;
+  /** The call with this id is a summary. */
+  summing_up?: (SummaryRange & { call_id: string }) | undefined;
   cut_before?: number;
-  /** What its calls under way may come to, all together. */
+  /** The sum of the holds of its calls under way. */
   hold?: Micros;
   active_ms?: number;
   release?: boolean;
   park?: "confirmation" | "children";
-  step?: UsedByCall & {
+  step?: CallUsage & {
     n: number;
     kind: StepKind;
-    message: SaidMessage;
+    message: ModelMessage;
     prompt?: string | undefined;
     prediction_id: string;
   };
-  cost?: UsedByCall;
+  cost?: CallUsage;
   calls?: readonly NewCall[];
   starts?: readonly { step: number; position: number }[];
   ends?: readonly EndedCall[];
@@ -148,7 +139,7 @@ export interface RunChange {
     status: "done" | "error";
     output?: unknown;
     error?: RunError;
-    /** For the model of the parent. */
+    /** The result for the model of the parent. */
     told: string;
     told_error: boolean;
   };
@@ -156,16 +147,16 @@ export interface RunChange {
 
 export interface Written {
   n: number;
-  /** False: the run is no longer this claim's. */
+  /** False: the run has another claim. */
   written: boolean;
   cancel: boolean;
-  /** What it may still cost, by its own limit and those above; null: no limit. */
+  /** What the run may still cost, by its own limit and those of its ancestors; null: no limit. */
   room: Micros | null;
-  /** The same without what calls under way may come to. */
+  /** `room` without the holds of calls under way. */
   spare: Micros | null;
-  /** Whether there was room for `hold`. */
+  /** Whether `hold` fits. */
   held: boolean;
-  /** A worker may go on with it, or with its parent. */
+  /** A worker may continue the run or its parent. */
   wake: boolean;
 }
 
@@ -176,16 +167,16 @@ export async function writeRuns(sql: Sql, changes: readonly RunChange[]): Promis
     select * from write_runs(${[...locked]}::text[], ${ending}::text[], ${`[${changes.map(toJson).join()}]`}::text::json)`;
 }
 
-/** What PostgreSQL cannot hold in a text, NUL and halves of characters, is replaced: models and tools say anything. */
+/** Replaces NUL and lone surrogates, which PostgreSQL does not store. */
 function toJson({ ancestors: _locked, end, ...change }: RunChange, n: number): string {
   const written = { n, ...change, ...end };
   const text = JSON.stringify(written);
-  return /\\u0000|\\ud[89a-f]/i.test(text) ? JSON.stringify(mended(written)) : text;
+  return /\\u0000|\\ud[89a-f]/i.test(text) ? JSON.stringify(storable(written)) : text;
 }
 
-function mended(value: unknown): unknown {
+function storable(value: unknown): unknown {
   if (typeof value === "string") return value.replaceAll("\0", "\uFFFD").toWellFormed();
-  if (Array.isArray(value)) return value.map(mended);
+  if (Array.isArray(value)) return value.map(storable);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [mended(key), mended(one)]));
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [storable(key), storable(one)]));
 }

@@ -9,12 +9,12 @@ export interface RunError {
 }
 
 /**
- * The life of a run. Terminal is terminal.
+ * The life of a run. Terminal states never change.
  *
  *   pending ──claim──► running ──► done | error
  *                        │  ▲
- *                        ▼  └── answered, child ended
- *                      parked: waits for a confirmation or a child; no worker, no clock
+ *                        ▼  └── confirmed, child ended
+ *                      parked: waits for a confirmation or a child, without a worker or active time
  */
 export interface Run {
   readonly id: string;
@@ -38,14 +38,14 @@ export interface Run {
   readonly baseUrl: string;
   readonly holder: string | null;
   readonly claim: number;
-  /** How often it was written. */
+  /** Number of writes. */
   readonly writes: number;
   readonly deaths: number;
   readonly parked: boolean;
   readonly cancelRequested: boolean;
   readonly activeMs: number;
   readonly callId: string | null;
-  /** What its next call is, where that is a summary; of an earlier call, if the id is not the same. */
+  /** Set if the call with this id is a summary. */
   readonly summingUp: { call_id: string; covers: number; before_tokens: number } | null;
   readonly cutBefore: number;
   readonly steps: number;
@@ -61,23 +61,23 @@ export interface Run {
   readonly completedAt: Date | null;
 }
 
-/** It, or a run below it, waits for its caller's answer. */
+/** The run or a descendant waits for a confirmation. */
 export const isAsking = ({ phase }: Pick<Run, "phase">): boolean => phase === "awaiting_confirmation";
 
 export type StepKind = "plan" | "work" | "format" | "summary";
 
-/** What the model said in one call. */
-export type SaidMessage = Omit<Extract<ChatMessage, { role: "assistant" }>, "role"> & {
-  /** Of a summary: the last step that it stands for. */
+/** The answer of one model call. */
+export type ModelMessage = Omit<Extract<ChatMessage, { role: "assistant" }>, "role"> & {
+  /** Of a summary: the last step that it replaces. */
   covers?: number;
-  /** Only where it was cut off: at this many tokens. The last call in it may then lack its end, and is never made. */
+  /** Set if the answer was cut off at this many tokens. Its last tool call may be incomplete and is never made. */
   cutAtTokens?: number;
 };
 
 export interface Step {
   n: number;
   kind: StepKind;
-  message: SaidMessage;
+  message: ModelMessage;
   prompt: string | null;
 }
 
@@ -89,17 +89,17 @@ export interface StoredCall {
   callId: string;
   tool: string;
   arguments: Record<string, unknown>;
-  /** `none`: it could not be made, and was answered at once. */
+  /** `none`: refused without being made. */
   kind: CallKind;
   status: "asking" | "started" | "ended";
   childId: string | null;
   result: string | null;
   isError: boolean | null;
-  /** The answer of its confirmation, where it asks. */
+  /** The state of its confirmation, if it needs one. */
   answer: "pending" | "approved" | "denied" | "expired" | null;
   answerReason: string | null;
   answerHash: string | null;
-  /** The tenant that its question showed, if it showed one. */
+  /** The tenant that the confirmation showed, if any. */
   shownTenant: string | null;
 }
 
@@ -110,7 +110,7 @@ export interface RunEvent {
   createdAt: Date;
 }
 
-/** What a worker needs to work on a run: the run, what it executes and what happened so far. */
+/** Everything that a worker needs to continue a run. */
 export interface RunHistory {
   run: Run;
   snapshot: AgentSnapshot;

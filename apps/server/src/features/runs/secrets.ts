@@ -6,7 +6,7 @@ import type { RunsContext } from "./context.ts";
 import { readOwnRun } from "./read-runs.ts";
 import { secretContext } from "./work/tool-calls.ts";
 
-/** A secret that a tool made: given out once, to the caller of the run, within a day. */
+/** Returns a secret that a tool created: once, to the caller of the run, within a day. */
 export async function fetchSecret(
   context: RunsContext,
   caller: Caller,
@@ -16,12 +16,12 @@ export async function fetchSecret(
   const run = await readOwnRun(context, caller, runId);
   const rootId = run.ancestors[0] ?? run.id;
   const taken = isId("secret", secretId) && (await takeSecret(context.database.sql, rootId, secretId));
-  if (!taken) throw fault("not_found", "There is no such secret, or it was fetched before");
-  context.log.info({ run_id: run.id, user_id: caller.userId }, "a one-time secret of a run was fetched");
+  if (!taken) throw fault("not_found", "The secret does not exist or was already fetched");
+  context.log.info({ run_id: run.id, user_id: caller.userId }, "one-time secret of a run fetched");
   return { id: secretId, field: taken.field, value: context.vault.open(taken.sealed, secretContext(rootId, secretId)) };
 }
 
-/** Takes it out: nobody gets it a second time. */
+/** Deletes the row, so the secret is returned once. */
 async function takeSecret(
   sql: Sql,
   rootId: string,

@@ -7,7 +7,7 @@ export const cancelChannel = "gantry_run_cancel";
 export const eventsChannel = "gantry_run_events";
 export const endedChannel = "gantry_run_ended";
 
-/** Of a row of `runs` that is called r. */
+/** For a row `r` of `runs`. */
 export const runColumns = (sql: Sql) => sql`
   r.id, r.agent_id as "agentId", r.revision_id as "revisionId", r.owner_id as "ownerId", r.user_id as "userId",
   r.key_id as "keyId", r.ancestors, r.status, r.phase, r.input, r.output, r.error, r.max_cost_micros as "maxCost",
@@ -25,17 +25,15 @@ export async function findRun(sql: Sql, id: string): Promise<Run | undefined> {
 }
 
 export interface RunFilter {
-  /** Of one agent, or of one parent, or all. */
   agentId?: string | undefined;
   parentId?: string | undefined;
-  /** Those of this user only. */
   userId?: string | undefined;
-  /** Those that this key started only. */
+  /** Only runs that this key started. */
   onlyKeyId?: string | null;
   status?: RunStatus | undefined;
 }
 
-/** Newest first. What a person started, unless a parent is given. Whole rows, which are long, are read for the page only. */
+/** Newest first. Without an agent or a parent, only root runs. Whole rows are long, so they are read only for the page. */
 export async function selectRuns(
   sql: Sql,
   { agentId, parentId, userId, onlyKeyId = null, status }: RunFilter,
@@ -78,20 +76,20 @@ export async function listEvents(sql: Sql, runId: string, after: number, limit: 
     where run_id = ${runId} and n > ${after} order by n limit ${limit}`;
 }
 
-/** From now on the run's new events are announced. */
+/** Turns on notifications for new events of the run. */
 export async function markFollowed(sql: Sql, runId: string): Promise<void> {
   await sql`
     update runs set followed = true where id = ${runId} and not followed and status in ('pending', 'running')`;
 }
 
-// Working on them.
+// Claims.
 
 export interface ClaimedRun extends Run {
-  /** Where in a trace it was asked for. */
+  /** The traceparent of the request. */
   readonly trace: string | null;
 }
 
-/** At most `wanted`, of users who have another run in work only up to `spare`; see sql/claim-runs.sql. */
+/** At most `wanted` runs, and at most `spare` of users who already have a claimed run; see sql/claim-runs.sql. */
 export async function claimRuns(
   sql: Sql,
   nodeId: string,
@@ -101,35 +99,34 @@ export async function claimRuns(
     select ${runColumns(sql)}, r.trace from claim_runs(${nodeId}, ${wanted}, ${spare}) r`;
 }
 
-/** What a dead worker held. */
-export async function releaseRunsOf(sql: Sql, holder: string): Promise<number> {
-  const [row] = await sql<{ n: number }[]>`select release_runs(${holder}) as n`;
+export async function releaseRunsOf(sql: Sql, deadNode: string): Promise<number> {
+  const [row] = await sql<{ n: number }[]>`select release_runs(${deadNode}) as n`;
   return row?.n ?? 0;
 }
 
-/** Nodes that hold runs and are gone. */
-export async function listDeadHolders(sql: Sql, gone: Gone): Promise<string[]> {
+/** Dead nodes that still have claims. */
+export async function listDeadNodes(sql: Sql, gone: Gone): Promise<string[]> {
   const rows = await sql<{ holder: string }[]>`
     select distinct r.holder from runs r where r.holder is not null and ${gone(sql, sql`r.holder`)}`;
   return rows.map((row) => row.holder);
 }
 
-export interface HeldRun {
+export interface RunClaim {
   id: string;
   claim: number;
   cancelRequested: boolean;
 }
 
-/** What this node is believed to hold. */
-export async function listHeld(sql: Sql, nodeId: string): Promise<HeldRun[]> {
-  return sql<HeldRun[]>`
+/** Claims of a node according to the database. */
+export async function listClaims(sql: Sql, nodeId: string): Promise<RunClaim[]> {
+  return sql<RunClaim[]>`
     select id, claim, cancel_requested as "cancelRequested" from runs where holder = ${nodeId}`;
 }
 
-/** A run that its holder does not work on. Where it tried, that is as good as a death: such a run must end some day. */
+/** Releases a claim that its node does not work on. A failed attempt counts as a death, so that the run ends eventually. */
 export async function releaseRun(
   sql: Sql,
-  { id, claim }: Pick<HeldRun, "id" | "claim">,
+  { id, claim }: Pick<RunClaim, "id" | "claim">,
   wasTried: boolean,
 ): Promise<void> {
   await sql`
@@ -137,27 +134,27 @@ export async function releaseRun(
     where id = ${id} and claim = ${claim} and holder is not null`;
 }
 
-export async function isAnyReady(sql: Sql): Promise<boolean> {
+export async function hasReadyRun(sql: Sql): Promise<boolean> {
   const rows = await sql`
     select 1 from runs where holder is null and not parked and status in ('pending', 'running') limit 1`;
   return rows.length > 0;
 }
 
-/** A run and all that it started, in words that the index by root can be used for. */
+/** A run and its descendants. The condition on the root uses the index. */
 const treeOf = (sql: Sql, runId: string) => sql`
   id in (
     select ${runId} union all
     select id from runs where cardinality(ancestors) > 0 and ${runId} = any (ancestors)
       and ancestors[1] = coalesce((select ancestors[1] from runs where id = ${runId}), ${runId}))`;
 
-export async function isAnyLiveBelow(sql: Sql, runId: string): Promise<boolean> {
+export async function hasLiveDescendants(sql: Sql, runId: string): Promise<boolean> {
   const rows = await sql`
     select 1 from runs where ${treeOf(sql, runId)} and id <> ${runId} and status in ('pending', 'running') limit 1`;
   return rows.length > 0;
 }
 
-/** What a run has under it that is to end and has not. */
-export async function listEndingBelow(
+/** Live descendants whose cancellation was requested. */
+export async function listEndingDescendants(
   sql: Sql,
   runId: string,
 ): Promise<Pick<Run, "id" | "ancestors" | "claim" | "holder" | "writes">[]> {
@@ -167,16 +164,13 @@ export async function listEndingBelow(
     order by id`;
 }
 
-/** Asks for the end of a run and of all that it started. */
+/** For a run and its descendants. */
 export async function requestCancel(database: Database, runId: string): Promise<void> {
   await database.transaction((tx) => cancelAll(tx, treeOf(tx, runId)));
 }
 
-/**
- * Asks for the end of all that a run has started. False: the run is no longer this claim's, and nothing was asked; what
- * it starts then is another's.
- */
-export async function requestCancelBelow(
+/** False if the run has another claim: then nothing is cancelled. */
+export async function requestCancelOfDescendants(
   database: Database,
   { id, claim }: Pick<Run, "id" | "claim">,
 ): Promise<boolean> {
@@ -191,7 +185,7 @@ async function cancelAll(tx: Transaction, chosen: ReturnType<typeof treeOf>): Pr
   await tx`select 1 from runs where ${chosen} order by cardinality(ancestors), id for update`;
   await tx`
     update runs set cancel_requested = true, parked = false where ${chosen} and status in ('pending', 'running')`;
-  // A node that works on one of them hears of it by that one's id.
+  // Notifies the nodes that work on the runs.
   await tx`
     select pg_notify(${cancelChannel}, id) from runs where ${chosen} and cancel_requested and holder is not null`;
 }

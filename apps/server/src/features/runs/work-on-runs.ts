@@ -1,13 +1,14 @@
 import type { Database } from "../../engines/database/database.ts";
 import type { Span, SpanOptions, Telemetry } from "../../engines/telemetry/telemetry.ts";
 import { createClaimLoop } from "../../kernel/claim-loop.ts";
-import { Fault } from "../../kernel/errors.ts";
+import { isUnavailable } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { Register } from "../../kernel/register.ts";
 import type { Agents } from "../agents/index.ts";
+import { addUsage } from "./call-usage.ts";
 import type { Run, RunError } from "./run.ts";
-import type { UsedByCall, WriteRun } from "./run-writer.ts";
-import { type ClaimedRun, claimRuns, type HeldRun, listCalls, listSteps } from "./store.ts";
+import type { WriteRun } from "./run-writer.ts";
+import { type ClaimedRun, claimRuns, listCalls, listSteps, type RunClaim } from "./store.ts";
 import { type RecallDeps, recallCalls } from "./work/recall-calls.ts";
 import { RunSession } from "./work/session.ts";
 import { failureOf, RunFailed, RunStopped } from "./work/stopped.ts";
@@ -22,109 +23,104 @@ export interface RunWorkerDeps extends RunWorkDeps, RecallDeps {
   agents: RunWorkDeps["agents"] & Pick<Agents, "getRevision">;
   write: WriteRun;
   wakeWorkers(): void;
-  /** Ends all that a run has started, and resolves when it has ended, or after a time. */
+  /** Ends the descendants of a run. Resolves when they have ended, or after a time. */
   endDescendants(run: Pick<Run, "id" | "claim">): Promise<void>;
-  /** Runs at the same time on this node. */
+  /** Slots of this node. */
   parallel: number;
 }
 
 export interface RunWorker {
-  /** Claims what there is, up to the node's free slots. */
+  /** Claims runs for the free slots of the node. */
   work(): Promise<void>;
-  /** Whether runs may be pending that only another node has a slot for. */
+  /** Whether only other nodes have slots for pending runs. */
   isFull(): boolean;
   underWay(): number;
-  /** Stops a run that is worked on here. */
   stopRun(runId: string, reason: RunStopped["reason"]): void;
   /**
-   * Compares what is worked on here with what the database says that this node holds: stops what another node has taken
-   * over, and what was cancelled without this node hearing of it. Answers what is believed to be here and is not:
-   * because the answer to a claim was lost, or because the work on it failed and that could not be written.
+   * Compares the sessions of this node with its claims in the database. Stops runs that another node has claimed, and
+   * cancelled runs. Returns claims without a session: the response to the claim was lost, or the failure was not written.
    */
-  compare(listHeld: () => Promise<HeldRun[]>): Promise<(HeldRun & { wasTried: boolean })[]>;
-  /** No new runs; those under way are left at their next step. */
+  compare(listClaims: () => Promise<RunClaim[]>): Promise<(RunClaim & { wasTried: boolean })[]>;
+  /** Claims no more runs; the present ones stop after their current step. */
   stop(): Promise<void>;
-  /** Those that still go on are given up where they are. */
+  /** Stops the remaining runs immediately. */
   handBack(): void;
 }
 
 const claimedAtOnce = 20;
-const deathsAllowed = 3;
+const maxDeaths = 3;
 
-/**
- * Slots of a node that only users without a run in work may take, so that one user with many runs whose models are silent
- * leaves some to everybody else.
- */
-const keptOf = (slots: number): number => (slots > 1 ? Math.max(1, Math.floor(slots / 4)) : 0);
+/** Slots for users without a claimed run, so that one user with slow models cannot take all slots. */
+const reservedSlots = (slots: number): number => (slots > 1 ? Math.max(1, Math.floor(slots / 4)) : 0);
 
 export const cancelledError: RunError = { type: "cancelled", message: "The run was cancelled" };
 
-/** Works on runs: claims them in SQL, so that any number of workers share them; a wake-up only says that it is worth a look. */
+/** Claims runs in SQL and works on them. A wake-up is only a hint. */
 export function createRunWorker(deps: RunWorkerDeps): RunWorker {
   const sessions = new Register<RunSession>();
-  /** Claims that ended without a word, by run. */
+  /** Claims whose work failed, by run. */
   const failed = new Map<string, number>();
   const freeSlots = () => deps.parallel - sessions.size;
-  const spareSlots = () => Math.max(0, freeSlots() - keptOf(deps.parallel));
-  const taking = createClaimLoop<ClaimedRun>({
-    freeSlots: freeSlots,
+  const spareSlots = () => Math.max(0, freeSlots() - reservedSlots(deps.parallel));
+  const claims = createClaimLoop<ClaimedRun>({
+    freeSlots,
     atOnce: claimedAtOnce,
     claim: (wanted) => claimRuns(deps.database.sql, deps.nodeId, { wanted, spare: spareSlots() }),
-    begin: (run) => void deps.telemetry.within(deps.telemetry.resumed(run.trace), () => attend(run)),
+    begin: (run) => void deps.telemetry.within(deps.telemetry.resumed(run.trace), () => workOn(run)),
   });
 
-  async function attend(run: Run): Promise<void> {
+  async function workOn(run: Run): Promise<void> {
     const session = new RunSession(run, deps.write);
     sessions.get(run.id)?.stop("lost");
     sessions.set(run.id, session);
-    if (taking.isStopped) session.isLeaving = true;
-    noteWait(deps.telemetry, run);
+    if (claims.isStopped) session.isLeaving = true;
+    recordWait(deps.telemetry, run);
     try {
       await deps.telemetry.inSpan(
         () => spanOf(run),
-        (span) => bringForward(deps, session, span),
+        (span) => advance(deps, session, span),
       );
     } catch (error) {
       failed.set(run.id, run.claim);
-      deps.log.error({ run_id: run.id, err: error }, "A run could not be carried on here");
+      deps.log.error({ run_id: run.id, err: error }, "work on a run failed");
     } finally {
       session.close();
-      // Whatever still goes on for it, a tool beside one that failed, is of no use to anybody.
+      // Stops what is still running, such as a tool beside one that failed.
       session.stop("lost");
       if (sessions.get(run.id) === session) sessions.delete(run.id);
-      if (!taking.isStopped) claimNext();
+      if (!claims.isStopped) claimNext();
     }
   }
 
-  /** The end of a run frees a slot of its user too. Where this node cannot use it, another one may. */
+  /** The end of a run also frees a slot of its user, which another node may use. */
   function claimNext(): void {
-    taking.look().then(
+    claims.look().then(
       () => spareSlots() === 0 && deps.wakeWorkers(),
-      (error) => deps.log.warn({ err: error }, "ClaimLoop runs failed, the next look tries again"),
+      (error) => deps.log.warn({ err: error }, "could not claim runs"),
     );
   }
 
   return {
-    work: taking.look,
+    work: claims.look,
     isFull: () => spareSlots() === 0,
     underWay: () => sessions.size,
     stopRun: (runId, reason) => sessions.get(runId)?.stop(reason),
-    async compare(listHeld) {
-      // Those that were here before the look: one that is claimed meanwhile is not in it.
+    async compare(listClaims) {
+      // Sessions from before the query: it does not show runs that are claimed meanwhile.
       const before = sessions.all();
-      const held = new Map((await listHeld()).map((run) => [run.id, run]));
+      const claimed = new Map((await listClaims()).map((run) => [run.id, run]));
       for (const session of before) {
-        const present = held.get(session.run.id);
-        if (present?.claim !== session.run.claim) session.stop("lost");
-        else if (present.cancelRequested) session.stop("cancelled");
+        const current = claimed.get(session.run.id);
+        if (current?.claim !== session.run.claim) session.stop("lost");
+        else if (current.cancelRequested) session.stop("cancelled");
       }
-      for (const [id, claim] of failed) if (held.get(id)?.claim !== claim) failed.delete(id);
-      return [...held.values()]
+      for (const [id, claim] of failed) if (claimed.get(id)?.claim !== claim) failed.delete(id);
+      return [...claimed.values()]
         .filter((run) => sessions.get(run.id)?.run.claim !== run.claim)
         .map((run) => ({ ...run, wasTried: failed.has(run.id) }));
     },
     async stop() {
-      await taking.stop();
+      await claims.stop();
       for (const session of sessions.all()) session.isLeaving = true;
     },
     handBack() {
@@ -133,20 +129,20 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
   };
 }
 
-/** Works on the run until it is done, waits or fails, and writes which. */
-async function bringForward(deps: RunWorkerDeps, session: RunSession, span: Span): Promise<void> {
+/** Works on the run until it is done, waits or fails, and writes the result. */
+async function advance(deps: RunWorkerDeps, session: RunSession, span: Span): Promise<void> {
   const { run } = session;
   try {
     const isFresh = run.steps === 0;
     const calls = isFresh ? [] : await listCalls(deps.database.sql, run.id);
     const recalled = await recallCalls(deps, session, calls);
-    if (run.deaths >= deathsAllowed) {
-      throw new RunFailed("internal", "The workers that carried the run on died three times");
+    if (run.deaths >= maxDeaths) {
+      throw new RunFailed("internal", "Three nodes died while they worked on the run");
     }
     const revision = await deps.agents.getRevision(run.agentId, run.revisionId);
-    if (!revision) throw new Error(`the revision ${run.revisionId} of a run is not there`);
+    if (!revision) throw new Error(`revision ${run.revisionId} of a run does not exist`);
     const steps = isFresh ? [] : await listSteps(deps.database.sql, run.id);
-    // Its children may have used up what they share with it: then it was taken to be ended, and makes no call any more.
+    // Children share the active time of the run and may have used all of it.
     if (session.remainingMs <= 0 && !run.cancelRequested) session.stop("timeout");
     const end = await workOnRun(deps, session, { run, snapshot: revision.snapshot, steps, calls }, recalled);
     span.set({ [cameTo]: end });
@@ -159,26 +155,25 @@ async function writeFailure(deps: RunWorkerDeps, session: RunSession, span: Span
   const { run } = session;
   if (error instanceof RunStopped && error.reason === "lost") return span.set({ [cameTo]: "lost" });
   try {
-    if (isPassing(error)) {
+    if (isTransient(error)) {
       span.set({ [cameTo]: "handed on" });
-      // Not the run's fault: another try, here or elsewhere, goes on where it stands.
+      // Another claim continues the run.
       await session.write({ release: true });
       return;
     }
     const failure = errorOf(error, run);
     span.set({ [cameTo]: "error" });
     span.fail(failure.type);
-    if (failure.type === "internal") deps.log.error({ run_id: run.id, err: error }, "A run ended as internal");
-    // What still goes on for it is made again by nobody. It pays for what it has used, and a run that is told as ended
-    // has all of that in its cost; so what it began, and what it started, ends first.
+    if (failure.type === "internal") deps.log.error({ run_id: run.id, err: error }, "run ended with an internal error");
+    // The charge of an ended run is complete, so calls under way and descendants end first.
     session.stop("cancelled");
     await session.underWay;
     await deps.endDescendants(run).catch((cause) => {
-      deps.log.warn({ run_id: run.id, err: cause }, "What a run has started could not be ended before it");
+      deps.log.warn({ run_id: run.id, err: cause }, "could not end the descendants of a run first");
     });
     await session.write({
       events: [{ type: "error", data: { ...failure } }],
-      ...(session.unwritten.size > 0 && { cost: sumOf(session.unwritten.values()) }),
+      ...(session.unwritten.size > 0 && { cost: [...session.unwritten.values()].reduce(addUsage) }),
       end: {
         status: "error",
         error: failure,
@@ -192,19 +187,7 @@ async function writeFailure(deps: RunWorkerDeps, session: RunSession, span: Span
   }
 }
 
-function sumOf(all: Iterable<UsedByCall>): UsedByCall {
-  const sum = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cache_write_tokens: 0, cost_micros: 0 };
-  for (const used of all) {
-    sum.input_tokens += used.input_tokens;
-    sum.output_tokens += used.output_tokens;
-    sum.cached_tokens += used.cached_tokens;
-    sum.cache_write_tokens += used.cache_write_tokens;
-    sum.cost_micros += used.cost_micros;
-  }
-  return sum;
-}
-
-/** What the work of one claim came to: done, error, left (it waits for somebody), handed on, or lost. */
+/** How the work of a claim ended: done, error, left (the run waits), handed on, or lost. */
 const cameTo = "gantry.run_came_to";
 
 function spanOf({ id, agentId, claim }: Run): SpanOptions {
@@ -219,22 +202,22 @@ function spanOf({ id, agentId, claim }: Run): SpanOptions {
   };
 }
 
-/** What it waited for its first worker; how long it waited later, for whom or what, is not known here. */
-function noteWait(telemetry: Telemetry, { id, claim, createdAt, startedAt }: Run): void {
+/** The wait for the first claim. Later waits are not known here. */
+function recordWait(telemetry: Telemetry, { id, claim, createdAt, startedAt }: Run): void {
   if (claim !== 1 || startedAt === null) return;
   const [from, until] = [createdAt.getTime(), startedAt.getTime()];
   telemetry.past(() => ({ name: "queue", kind: "consumer", attributes: { "gantry.run_id": id }, from, until }));
 }
 
-function isPassing(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (error instanceof RunStopped) return error.reason === "shutdown";
-  return error instanceof Fault && error.type === "service_unavailable";
+  return isUnavailable(error);
 }
 
 function errorOf(error: unknown, run: Run): RunError {
   if (error instanceof RunStopped) {
     if (error.reason === "cancelled") return cancelledError;
-    return { type: "timeout", message: `The run was not done within ${run.timeoutMs / 1000} seconds of active time` };
+    return { type: "timeout", message: `The run did not finish within ${run.timeoutMs / 1000} seconds of active time` };
   }
   const { type, message } = failureOf(error);
   return { type, message };

@@ -233,7 +233,7 @@ describe("writes", () => {
     await t.gantry.database.sql`update run_confirmations set expires_at = now() where id = ${asked.id}`;
     expect((await t.answer(runId, asked.id, { approve: true })).status).toBe(409);
     expect(await t.ended(runId)).toMatchObject({ status: "done" });
-    expect(t.told(1)[0]).toContain("Nobody answered");
+    expect(t.told(1)[0]).toContain("not answered in time");
     expect(writesSeen()).toEqual([]);
   });
 
@@ -328,7 +328,7 @@ describe("whose tenant", () => {
     const script = () => inTurn(call("list", {}), call("idp_users_list"), { text: "inner" }, { text: "done" });
     t.llm.script = script();
     await t.run(mine, {}, { key: other });
-    expect(prompts()).toContain("does not let the agent use its identity connector");
+    expect(prompts()).toContain("has not allowed the agent to use its identity connector");
     expect(otherTenant.seen).toEqual([]);
     t.llm.script = script();
     const done = await t.run(mine, { connectors: ["idp"] }, { key: other });
@@ -348,7 +348,7 @@ describe("whose tenant", () => {
     t.llm.script = inTurn(call("list", {}), call("idp_users_list"), { text: "inner" }, { text: "done" });
     const done = await t.run(theirs, {}, { key: other });
     expect(done.body, done.text).toMatchObject({ status: "done" });
-    expect(prompts()).toContain("does not let the agent use its identity connector");
+    expect(prompts()).toContain("has not allowed the agent to use its identity connector");
     expect([...otherTenant.seen, ...tenant.seen]).toEqual([]);
   });
 

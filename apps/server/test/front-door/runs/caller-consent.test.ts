@@ -46,7 +46,7 @@ describe("an agent of one's own that another's agent sets to work", () => {
     const [read, wrote, deleted, elsewhere] = toldTo("Work.");
     expect(read).toBe("kept");
     for (const refusal of [wrote, deleted]) {
-      expect(refusal).toContain("another user's agent set this one to work");
+      expect(refusal).toContain("called by another user's agent");
     }
     expect(elsewhere).not.toContain(drive);
     expect((await fileOf("/planted.md")).status).toBe(404);
@@ -56,7 +56,7 @@ describe("an agent of one's own that another's agent sets to work", () => {
     const strangers = await run(helper, {}, carol);
     expect(strangers.body, strangers.text).toMatchObject({ status: "done" });
     expect(toldTo("Work.")[0]).toBe("kept");
-    expect(toldTo("Work.")[1]).toContain("may not write the creator's drives");
+    expect(toldTo("Work.")[1]).toContain("Only the creator of the agent can write to its drives");
 
     asked().length = 0;
     const own = await run(worker, {}, alice);
@@ -79,7 +79,7 @@ describe("an agent of one's own that another's agent sets to work", () => {
       return calling({ name: "drive_write", args: { path: "/planted.md", content: "x" } });
     };
     expect((await run(helper, {}, alice)).body).toMatchObject({ status: "done" });
-    expect(toldTo("Deep.")[0]).toContain("another user's agent set this one to work");
+    expect(toldTo("Deep.")[0]).toContain("called by another user's agent");
     expect((await call("GET", `/v1/drives/${drive}/files/planted.md`, { key: alice.key })).status).toBe(404);
   });
 });

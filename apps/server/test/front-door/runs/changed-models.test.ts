@@ -67,7 +67,7 @@ describe("every call of a run's model is at the price of its own acceptance", ()
     const held = gate();
     platform.llm.script = async (request, n) => {
       if (n === 4) await held.promise;
-      if (request.messages.at(-1)?.content?.startsWith("The conversation grows too long")) return { text: "sum" };
+      if (request.messages.at(-1)?.content?.startsWith("The conversation is getting too long")) return { text: "sum" };
       if (n > 4) return { text: "done" };
       return { text: words(n), calls: [{ name: "run_javascript", args: { code: `${n}` } }] };
     };

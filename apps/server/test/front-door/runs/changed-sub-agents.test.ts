@@ -95,7 +95,7 @@ describe("an agent that a live run calls, and that was", () => {
       args: { town: "Oslo" },
       change: (child, key) => change(child, key, { input_schema }),
     });
-    expect(seen.output.text).toContain("The arguments are wrong");
+    expect(seen.output.text).toContain("The arguments are invalid");
     expect(seen.output.text).toContain("city");
     expect(children).toEqual([]);
     const fitting = await whileThinking({
@@ -128,7 +128,7 @@ describe("an agent that a live run calls, and that was", () => {
     expect(offered.slice(0, 2)).toEqual([["town"], ["city"]]);
     expect(await childrenOf(body.id, user.key)).toMatchObject([{ status: "done", input: { city: "Oslo" } }]);
     const results = (await platform.events(body.id, user.key)).filter(({ type }) => type === "tool_result");
-    expect(results[0].result).toContain("The arguments are wrong");
+    expect(results[0].result).toContain("The arguments are invalid");
   });
 
   test("published on another model meanwhile is not run for a key that may not call that one", async () => {
@@ -172,7 +172,7 @@ describe("an agent that a live run calls, and that was", () => {
     held.open();
     const seen = await ended(id, user.key);
     expect(seen.output.text).toContain("from below");
-    expect(seen.output.text).not.toContain("not there");
+    expect(seen.output.text).not.toContain("no longer exists");
   });
 });
 

@@ -146,7 +146,7 @@ describe("a call that asks", () => {
     expect(late.status).toBe(409);
     await untilOver(run.body.id);
     expect(await read(run.body.id)).toMatchObject({ status: "done", output: { text: "Nobody there." } });
-    expect(toldTools()?.[0]).toMatch(/Nobody answered/);
+    expect(toldTools()?.[0]).toMatch(/not answered in time/);
     expect(await questions(run.body.id)).toMatchObject([{ status: "expired" }]);
     expect((await answer(run.body.id, question?.id ?? "", { approve: true })).status).toBe(409);
   });

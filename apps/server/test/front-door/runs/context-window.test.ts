@@ -8,7 +8,7 @@ const window = 2000;
 const platform = useRunsPlatform({ context_window: window });
 const { makeAgent, run, events } = platform;
 const asked = () => platform.llm.requests;
-const isSummary = ({ messages }: LlmRequest) => messages.at(-1)?.content?.includes("Write down, for yourself") ?? false;
+const isSummary = ({ messages }: LlmRequest) => messages.at(-1)?.content?.includes("Write down everything") ?? false;
 /** About so many tokens, none of them like another. */
 const words = (n: number, name: string) => Array.from({ length: n }, (_, i) => `${name}${i}`).join(" ");
 const long = (n: number, name: string) => ({

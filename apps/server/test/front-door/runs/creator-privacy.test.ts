@@ -60,8 +60,8 @@ describe("whoever runs another's agent is told neither", () => {
     await Promise.all([theirs.approve(), own.approve()]);
     expect(await ended(theirs.id, caller.key)).toMatchObject({ status: "done" });
     const shown = await shownTo(theirs.id, caller.key);
-    expect(shown).toContain("The tool is not there any more, so it was not called.");
-    expect(shown).toContain("Not to be had at this time: 2 of what the agent is to have");
+    expect(shown).toContain("The tool no longer exists, so it was not called.");
+    expect(shown).toContain("Not available now: 2 of the agent's tools");
     expect(shown).not.toMatch(/acme|payroll|ledger|server/);
     await ended(own.id, creator.key);
     expect(await shownTo(own.id, creator.key)).toContain("acme-payroll");
@@ -74,7 +74,7 @@ describe("whoever runs another's agent is told neither", () => {
     platform.llm.script = inTurn(calling("no_such_tool"), { text: "done" });
     const theirs = await run(agent, {}, caller);
     const shown = await shownTo(theirs.body.id, caller.key);
-    expect(shown).toContain("There is no tool");
+    expect(shown).toContain("does not exist");
     expect(shown).not.toContain("acme-crm");
     platform.llm.script = inTurn(calling("no_such_tool"), { text: "done" });
     const own = await run(agent, {}, creator);

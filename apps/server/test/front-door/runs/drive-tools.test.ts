@@ -60,7 +60,7 @@ describe("the agent's drives", () => {
     expect(JSON.parse(list ?? "")).toEqual({ items: [{ path: "/notes", type: "directory" }] });
     expect([ofFirst, ofSecond]).toEqual(["alpha", "beta"]);
     expect(t.told(2).at(-1)).toBe("Wrote 5 bytes to /out/new.md, a new file");
-    expect(t.told(3).at(-1)).toContain("in the place of what stood there");
+    expect(t.told(3).at(-1)).toContain("replacing the old file");
     expect((await fileOf(first, "/out/new.md")).text).toBe("gamma");
     expect((await fileOf(second, "/b.md")).text).toBe("beta 2");
     const events = await t.events(done.body.id);
@@ -226,7 +226,7 @@ describe("a call that cannot be made", () => {
     const done = await t.run(agent, { wait: 10 }, { key: other });
     expect(done.body, done.text).toMatchObject({ status: "done" });
     expect(await t.confirmations(done.body.id, { key: other })).toEqual([]);
-    for (const told of t.told(1)) expect(told).toContain("may not write the creator's drives");
+    for (const told of t.told(1)) expect(told).toContain("Only the creator of the agent can write to its drives");
     expect((await fileOf(drive, "/shared.md")).text).toBe("shared");
   });
 });
@@ -251,7 +251,8 @@ describe("a run by another user", () => {
     const told = t.told(1);
     expect(told[0]).toBe("shared");
     expect(told[1]).toContain("/shared.md");
-    for (const refusal of told.slice(2)) expect(refusal).toContain("may not write the creator's drives");
+    for (const refusal of told.slice(2))
+      expect(refusal).toContain("Only the creator of the agent can write to its drives");
     expect((await fileOf(drive, "/shared.md")).text).toBe("shared");
   });
 });

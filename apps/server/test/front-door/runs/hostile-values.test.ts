@@ -102,7 +102,7 @@ describe("a number that is too large to be one", () => {
     withCall("below", args);
     const { body } = await run(parent);
     expect(body.output.text).toContain(
-      "The arguments are wrong, the tool was not called:\n- n: must be a number between",
+      "The arguments are invalid, the tool was not called:\n- n: must be a number between",
     );
     expect((await platform.gantry.call("GET", `/v1/runs?parent_run_id=${body.id}`)).body.runs).toEqual([]);
   });

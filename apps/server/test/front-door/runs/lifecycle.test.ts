@@ -97,7 +97,7 @@ describe("a run", () => {
     const told = toolResults(platform.llm.requests[1]);
     expect(told).toHaveLength(70);
     for (const [n, result] of told.slice(0, 64).entries()) expect(result).toContain(String(n + 1000));
-    for (const result of told.slice(64)) expect(result).toMatch(/first 64 calls of a turn.* was not made/);
+    for (const result of told.slice(64)) expect(result).toMatch(/first 64 calls of a step.* was not made/);
     // As durable as any other result: in the events, and in what the next claim would tell the model.
     const list = await events(answer.body.id);
     expect(list.filter(({ type }) => type === "tool_call")).toHaveLength(70);
@@ -213,7 +213,7 @@ describe("a run", () => {
       platform.gantry
         .logged()
         .split("\n")
-        .filter((line) => line.includes("could not be followed"));
+        .filter((line) => line.includes("could not follow"));
     const before = logged().length;
     await sql`alter table run_events rename to run_events_away`;
     const stream = await call("GET", `/v1/runs/${id}/events`).finally(

@@ -323,7 +323,7 @@ describe("privacy", () => {
     expect((await run(agent, {}, caller)).body.status).toBe("done");
     const [note, written, users] = toolResults(asked().at(-1));
     expect(note).toContain("the note");
-    expect(written).toContain("may not write");
+    expect(written).toContain("Only the creator");
     expect(users).toContain("connectors");
     platform.llm.script = script();
     await run(agent, { connectors: ["idp"] }, caller);

@@ -122,7 +122,7 @@ describe("an answer of the run's model that was paid and that a crash kept from 
       alsoWrite: (tx, runId) => tx`update runs set deaths = 3 where id = ${runId}`,
     });
     expect(seen).toMatchObject({ status: "error", error: { type: "internal" }, cost: 0.1 });
-    expect(seen.error.message).toContain("died three times");
+    expect(seen.error.message).toContain("Three nodes died");
   });
 
   test("stands in the cost of a run that is to be cancelled by then", async () => {

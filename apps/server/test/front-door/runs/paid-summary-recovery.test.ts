@@ -9,7 +9,7 @@ const { newUser, makeAgent, start, ended, events } = platform;
 const narrow = { context_window: 3000 };
 const wide = { context_window: 100_000 };
 const isForSummary = ({ messages }: LlmRequest) =>
-  messages.at(-1)?.content?.startsWith("The conversation grows too long") ?? false;
+  messages.at(-1)?.content?.startsWith("The conversation is getting too long") ?? false;
 const words = (n: number) => `${"some words to be summed up ".repeat(150)}${n}`;
 
 let models = 0;

@@ -142,7 +142,7 @@ describe("an agent as a tool", () => {
     parts({ Parent: callAll({ name: "weather" }) });
     const answer = await run(parent);
     expect(answer.body.status).toBe("done");
-    expect(answer.body.output.text).toContain("There is no tool");
+    expect(answer.body.output.text).toContain("does not exist");
     expect((await events(answer.body.id))[0]?.message).toContain("weather");
   });
 
@@ -154,7 +154,7 @@ describe("an agent as a tool", () => {
     const parent = await makeAgent({ goal: "Parent.", tools: [asTool(child, "weather")] }, whole);
     parts({ Parent: callAll({ name: "weather" }), Child: () => ({ text: "reached" }) });
     const confined = await run(parent, {}, user);
-    expect(confined.body.output.text).toContain("There is no tool");
+    expect(confined.body.output.text).toContain("does not exist");
     const free = await run(parent, {}, { key: whole });
     expect(free.body.output.text).toContain("reached");
   });

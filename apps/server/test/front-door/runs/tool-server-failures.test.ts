@@ -137,7 +137,7 @@ describe("slow calls to a server", () => {
     await t.gantry.call("PATCH", `/v1/mcp-servers/${id}`, { json: { auth: null } });
     await t.answer(runId, asked.id, { approve: true });
     expect(await t.ended(runId)).toMatchObject({ status: "done" });
-    expect(t.told(0)[0]).toContain("could not be asked for its tools, so it was not called");
+    expect(t.told(0)[0]).toContain("did not answer, so the tool was not called");
   });
 });
 
@@ -163,7 +163,7 @@ test("schemas that cannot be used here are left to the server, others are checke
   expect(done.body, done.text).toMatchObject({ status: "done" });
   const told = t.told(1);
   expect(told.slice(0, 5)).toEqual(["draft4", "python", "required", "nowhere", "format"].map((one) => `called ${one}`));
-  expect(told[5]).toMatch(/arguments are wrong/);
+  expect(told[5]).toMatch(/arguments are invalid/);
 });
 
 test("what a server refuses a call with reaches the model, and is not its status", async () => {

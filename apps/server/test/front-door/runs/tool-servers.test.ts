@@ -84,7 +84,7 @@ describe.each(["streamable_http", "sse"] as const)("the everything server over %
     expect(JSON.parse(structured ?? "")).toMatchObject({ conditions: expect.any(String) });
     expect(image).toMatch(/\[image: image\/png, \d+ bytes\]/);
     expect(long).toContain("completed");
-    expect(wrong).toMatch(/arguments are wrong/);
+    expect(wrong).toMatch(/arguments are invalid/);
     const results = (await t.events(done.body.id)).filter(({ type }) => type === "tool_result");
     expect(results.map(({ tool }) => tool)).toContain(`${name}__echo`);
   });
@@ -94,7 +94,7 @@ describe.each(["streamable_http", "sse"] as const)("the everything server over %
     const done = await t.run(await t.makeAgent({ mcp_servers: [{ id, tools: ["echo", "no-such"] }] }));
     expect(done.body).toMatchObject({ status: "done" });
     expect(toolNames()).toEqual([`${name}__echo`]);
-    expect(t.told(1)[0]).toMatch(/There is no tool .*get-env/);
+    expect(t.told(1)[0]).toMatch(/Tool .*get-env.* does not exist/);
     const [first] = await t.events(done.body.id);
     expect(first).toMatchObject({ type: "planning", message: expect.stringContaining(`${name}: no-such`) });
   });

@@ -1,6 +1,6 @@
--- Claims at most `wanted` runs for a node. A user has at most as many runs in work, over all nodes, as its plan allows in
--- parallel; further ones stay pending. Every user's first run comes before any user's second. `spare` bounds the runs of
--- users who have another one in work: a node keeps the slots beyond it for users who have none.
+-- Claims at most `wanted` runs for a node. The plan of a user limits its claimed runs over all nodes; further runs stay
+-- pending. Every user's first run comes before any user's second. `spare` limits the runs of users who already have a
+-- claimed run: a node keeps the other slots for users without one.
 create or replace function claim_runs(node text, wanted integer, spare integer)
 returns setof runs language plpgsql
 set plan_cache_mode to 'force_generic_plan' set enable_seqscan to 'off' as $$
@@ -39,7 +39,7 @@ begin
   from free where r.id = free.id returning r.*;
 end $$;
 
--- What a dead worker held goes on elsewhere.
+-- Releases the claims of a dead node, so that other nodes continue the runs.
 create or replace function release_runs(dead_holder text)
 returns integer language plpgsql as $$
 declare

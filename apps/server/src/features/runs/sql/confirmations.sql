@@ -5,8 +5,8 @@ returns boolean language sql stable as $$
     where q.root_id = root and q.status = 'pending' and (b.id = wanted or wanted = any (b.ancestors)))
 $$;
 
--- Shows of runs that rest whether they, or runs below them, ask. Who waits for the end of a run that begins to ask is told:
--- nobody but the caller can answer.
+-- Updates the phase of parked runs: whether they or their descendants have a pending confirmation. Readers that wait for
+-- the end of such a run are notified, because only the caller can confirm.
 create or replace function show_waiting(wanted text[], root text)
 returns void language sql as $$
   with shown as (

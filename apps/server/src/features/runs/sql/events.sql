@@ -1,4 +1,4 @@
--- Stores events of a live run whose row is locked and which has `last` events. Returns how many it has then, for the row.
+-- Stores events of a live, locked run that has `last` events. Returns the new number of events.
 create or replace function store_events(run_id text, last integer, added json, followed boolean)
 returns integer language plpgsql as $$
 declare

@@ -1,6 +1,5 @@
--- Writes what happened to runs, one change each (`RunChange` of run-writer.ts): a state, what belongs to it and the events
--- that tell of it, in one commit, and only by who has the present claim. `locked` are the changed runs and those above
--- them, `ending` the runs whose end is among the changes.
+-- Writes changes of runs (`RunChange` of run-writer.ts): state, calls and events in one commit, and only under the current
+-- claim. `locked` are the changed runs and their ancestors, `ending` the runs that end.
 create or replace function write_runs(locked text[], ending text[], changes json)
 returns table (n integer, written boolean, cancel boolean, room bigint, spare bigint, held boolean, wake boolean)
 language plpgsql set plan_cache_mode to 'force_generic_plan' set enable_seqscan to 'off' set enable_hashjoin to 'off' as $$
@@ -10,7 +9,7 @@ declare
   root text; cost bigint; active bigint; more bigint; now_phase text;
   ends boolean; waits boolean; leaves boolean;
 begin
-  -- All locks before the first change, in the one order. The end of a run is the end of what it started too.
+  -- All locks before the first change, in one order. The end of a run also ends its descendants.
   if cardinality(ending) > 0 then
     locked := locked || array(
       select b.id from runs b where b.ancestors[1] = any (locked) and cardinality(b.ancestors) > 0
@@ -42,7 +41,7 @@ begin
         least(spare, min(r.max_cost_micros - r.cost_micros - r.due_micros - r.held_micros)) into room, spare
       from runs r where r.id = any (run.ancestors);
     end if;
-    -- Its answer was lost, and it was sent again.
+    -- A retry: the response to the first attempt was lost.
     if run.claim = c.claim and run.writes = c.seq + 1 then
       written := true;
       held := run.own_held_micros = coalesce(c.hold, 0);
@@ -104,7 +103,7 @@ begin
     end if;
     if c.events is not null then
       run.last_event := store_events(run.id, run.last_event, c.events, run.followed);
-      -- Whoever watches the run that a person started sees every question, from however deep it comes.
+      -- Readers of the root run see the confirmations of all descendants.
       if c.confirmations is not null then
         perform append_events(above.id, asked.events)
         from unnest(run.ancestors) as above (id), lateral (
@@ -119,8 +118,8 @@ begin
     waits := false;
     now_phase := case when ends then 'ended' else coalesce(c.phase, run.phase) end;
     if c.park is not null then
-      -- An answer or the end of a child may have come while it was on its way to rest. One that is out of time does not
-      -- rest: nothing would look at its time again.
+      -- A confirmation or the end of a child may have arrived meanwhile. A run without active time is not parked, because
+      -- nothing would end it.
       waits := not run.cancel_requested and active < run.timeout_ms and case c.park
         when 'confirmation' then exists (select 1 from run_confirmations q where q.run_id = run.id and q.status = 'pending')
         else exists (select 1 from run_calls k where k.run_id = run.id and k.kind = 'agent' and k.status = 'started'
@@ -128,7 +127,7 @@ begin
       now_phase := case when waits and asks_below(run.id, root) then 'awaiting_confirmation' else 'working' end;
     end if;
     cost := coalesce(step.cost_micros, 0) + coalesce(other.cost_micros, 0);
-    -- Whoever rests or ends has nothing under way.
+    -- A parked or ended run has no calls under way.
     more := case when ends or leaves then 0 else coalesce(c.hold, run.own_held_micros) end - run.own_held_micros;
     held := more <= 0 or coalesce(spare - cost >= more, true);
     if not held then more := 0; end if;
@@ -178,8 +177,8 @@ begin
   end loop;
 end $$;
 
--- What the end of a run is beyond its own row: the price is paid or released, its questions expire, its descendants are to
--- end, its parent has the result of a call. True: there is something to do for a worker. `run` is the row before its end.
+-- Effects of the end of a run on other rows: charges or releases the price, expires confirmations, cancels descendants and
+-- stores the result for the parent. Returns whether a worker has something to do. `run` is the row before its end.
 create or replace function end_run(run runs, status text, told text, told_error boolean, active bigint)
 returns boolean language plpgsql set plan_cache_mode to 'force_generic_plan' set enable_seqscan to 'off' as $$
 declare
@@ -221,9 +220,9 @@ begin
         json_build_object('tool', k.tool, 'result', k.result, 'call_id', shown_call_id(k.run_id, k.step, k.position)))))
       from run_calls k where k.run_id = parent.id and k.step = run.parent_step and k.position = run.parent_position;
     end if;
-    -- What works side by side shares the parent's time, it does not add up: a child was given what was left of it, so the
-    -- parent is as far as the child is on that way, or farther where it was itself at work for longer. A parent that is
-    -- out of time does not rest: whoever takes it ends it, and with it all that it started and asks.
+    -- Parallel children share the active time of the parent; it does not add up. A child starts with the remaining time of
+    -- its parent, so the parent has used at least as much as the child. A parent without time left is not parked: the next
+    -- claim ends it together with its descendants.
     parent.active_ms := greatest(parent.active_ms, parent.timeout_ms - run.timeout_ms + active);
     update runs r set active_ms = parent.active_ms,
       parked = parent.active_ms < r.timeout_ms and exists (select 1 from run_calls k where k.run_id = r.id

@@ -58,8 +58,8 @@ const stored = async (path: string, driveId = first) => {
   return body && text(body);
 };
 
-describe("one's own drives", () => {
-  test("are written, read, listed and cleared", async () => {
+describe("the caller's own drives", () => {
+  test("can be written, read, listed and cleared", async () => {
     expect(await use("drive_write", { path: "/notes/today.md", content: "Grüße" })).toEqual({
       text: "Wrote 7 bytes to /notes/today.md, a new file",
       isError: false,
@@ -80,12 +80,12 @@ describe("one's own drives", () => {
     expect(await use("drive_read", { path: "/notes/today.md" })).toEqual({ text: "File not found", isError: true });
   });
 
-  test("the first is meant where none is named; one that the agent does not have is refused", async () => {
+  test("the first is the default; drives that the agent does not have are refused", async () => {
     await put("/a", "of the first");
     await put("/a", "of the second", second);
     expect((await use("drive_read", { path: "/a" })).text).toBe("of the first");
     expect((await use("drive_read", { path: "/a", drive_id: second })).text).toBe("of the second");
-    // The owner's own drive too, where the agent was not given it.
+    // Also the owner's drive, if the agent does not have it.
     const spare = (await drives.createDrive(owner, { name: "spare" })).id;
     for (const id of [foreign, spare, "drv_nothing", "\0", "../x"]) {
       expect(await use("drive_read", { path: "/a", drive_id: id })).toEqual({
@@ -111,7 +111,7 @@ describe("one's own drives", () => {
     },
   );
 
-  test("a path that is taken is told", async () => {
+  test("a taken path is reported", async () => {
     await put("/a", "file");
     expect(await use("drive_write", { path: "/a/b", content: "x" })).toMatchObject({
       isError: true,
@@ -120,7 +120,7 @@ describe("one's own drives", () => {
     expect(await use("drive_list", { path: "/nothing" })).toEqual({ text: "Directory not found", isError: true });
   });
 
-  test("what is long is cut with a mark, what is no text is described", async () => {
+  test("long text is truncated, binary data is described", async () => {
     await put("/long.txt", "ü".repeat(50_000));
     const { text: long } = await use("drive_read", { path: "/long.txt" });
     expect(long).toMatch(/^ü{32000}\n\n\[cut: the whole has 100000 bytes, these are the first 64000\]$/);
@@ -134,7 +134,7 @@ describe("one's own drives", () => {
     expect((await use("drive_read", { path: "/empty" })).text).toBe("(the file is empty)");
   });
 
-  test("a directory with more than can be shown says so", async () => {
+  test("a long directory says how much is missing", async () => {
     const name = "n".repeat(240);
     await Promise.all(Array.from({ length: 300 }, (_, n) => put(`/d/${n}-${name}`, "x")));
     const { text: said } = await use("drive_list", { path: "/d" });
@@ -144,7 +144,7 @@ describe("one's own drives", () => {
     expect(more).toBeGreaterThan(0);
   });
 
-  test("what a call would be refused for is told before anybody is asked, and looking changes nothing", async () => {
+  test("the preview reports a refusal before a confirmation, and changes nothing", async () => {
     await put("/a", "kept");
     const spare = (await drives.createDrive(owner, { name: "spare" })).id;
     const given = { path: "/a", content: "x" };
@@ -167,21 +167,21 @@ describe("one's own drives", () => {
     await expect(stored("/b")).rejects.toThrow("File not found");
   });
 
-  test("an approval is good for one of them", async () => {
+  test("an approval is valid for one drive", async () => {
     const target = (given: Record<string, unknown>) =>
       driveTool(builtinTool("drive_delete"), { drives }, scope).target?.(given);
     expect(await target({ path: "/a" })).toBe(first);
     expect(await target({ path: "/a", drive_id: second })).toBe(second);
   });
 
-  test("only deleting asks", () => {
+  test("only deletion needs a confirmation", () => {
     const asking = ["drive_list", "drive_read", "drive_write", "drive_delete"].filter(
       (id) => driveTool(builtinTool(id), { drives }, scope).asks,
     );
     expect(asking).toEqual(["drive_delete"]);
   });
 
-  test("nothing is done after an abort", async () => {
+  test("does nothing after an abort", async () => {
     const tool = driveTool(builtinTool("drive_write"), { drives }, scope);
     const gone = AbortSignal.abort(new Error("cancelled"));
     await expect(execute(tool, { path: "/late", content: "x" }, gone)).rejects.toThrow("cancelled");
@@ -189,8 +189,8 @@ describe("one's own drives", () => {
   });
 });
 
-describe("a run that another's agent set to work", () => {
-  test("reads one's own drives as for anybody, and never writes them", async () => {
+describe("a run started by another user's agent", () => {
+  test("reads the caller's drives and never writes to them", async () => {
     await put("/a", "kept");
     const below = { ...scope, connectors: [calledByOthersAgent] };
     expect((await use("drive_read", { path: "/a" }, below)).text).toBe("kept");
@@ -198,7 +198,7 @@ describe("a run that another's agent set to work", () => {
     for (const id of ["drive_write", "drive_delete"]) {
       const given = { path: "/a", content: "changed" };
       expect(await use(id, given, below)).toEqual({
-        text: expect.stringContaining("another user's agent set this one to work"),
+        text: expect.stringContaining("called by another user's agent"),
         isError: true,
       });
       await expect(look(id, given, below)).rejects.toThrow("another user's agent");
@@ -208,19 +208,21 @@ describe("a run that another's agent set to work", () => {
   });
 });
 
-describe("a run by somebody else", () => {
-  test("reads the creator's drives and never writes them", async () => {
+describe("a run by another user", () => {
+  test("reads the creator's drives and never writes to them", async () => {
     await put("/a", "kept");
     const theirs = { ...scope, userId: other, caller: callerNamed(other) };
     expect((await use("drive_read", { path: "/a" }, theirs)).text).toBe("kept");
     expect((await use("drive_list", { path: "/" }, theirs)).isError).toBe(false);
     for (const id of ["drive_write", "drive_delete"]) {
       expect(await use(id, { path: "/a", content: "changed" }, theirs)).toEqual({
-        text: "A run by another user may not write the creator's drives",
+        text: "Only the creator of the agent can write to its drives",
         isError: true,
       });
-      await expect(look(id, { path: "/a", content: "changed" }, theirs)).rejects.toThrow("may not write the creator's");
-      // Nor its own, which the agent does not have.
+      await expect(look(id, { path: "/a", content: "changed" }, theirs)).rejects.toThrow(
+        "Only the creator of the agent",
+      );
+      // Nor the caller's drive, which the agent does not have.
       expect(await use(id, { path: "/a", content: "x", drive_id: foreign }, theirs)).toMatchObject({ isError: true });
     }
     expect(await use("drive_read", { path: "/a", drive_id: foreign }, theirs)).toMatchObject({ isError: true });

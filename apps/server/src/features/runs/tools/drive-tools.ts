@@ -2,26 +2,26 @@ import { fault } from "../../../kernel/errors.ts";
 import type { ToolInfo } from "../../agents/index.ts";
 import { type Drives, filePath } from "../../drives/index.ts";
 import { isOwnersOwnRun, type RunScope, type RunTool, type ToolCallRequest, type ToolOutcome } from "./run-tool.ts";
-import { mostShownBytes, shownText, takeBytes } from "./shown-content.ts";
+import { maxShownBytes, shownText, takeBytes } from "./shown-content.ts";
 import { outcomeOfFailure } from "./tool-failure.ts";
 
-interface At {
+interface DrivePath {
   drives: Drives;
   ownerId: string;
   driveId: string;
   path: string;
 }
 
-type Work = (at: At, call: ToolCallRequest) => Promise<string>;
+type Work = (at: DrivePath, call: ToolCallRequest) => Promise<string>;
 
 const mostItems = 500;
-/** Of an item's JSON beside its path. */
+/** JSON of an item without its path. */
 const itemBytes = 50;
 
 const works: Readonly<Record<string, Work>> = {
   async drive_list({ drives, ownerId, driveId, path }) {
     const { items, total } = await drives.listItems(ownerId, driveId, path, { limit: mostItems, offset: 0 });
-    let left = mostShownBytes;
+    let left = maxShownBytes;
     const shown = items.filter(({ path: each }) => {
       left -= Buffer.byteLength(each) + itemBytes;
       return left > 0;
@@ -32,7 +32,7 @@ const works: Readonly<Record<string, Work>> = {
   async drive_read({ drives, ownerId, driveId, path }) {
     const { file, body } = await drives.readFile(ownerId, driveId, path, ({ size }) => {
       if (size === 0) return "nothing";
-      return size > mostShownBytes ? { start: 0, end: mostShownBytes - 1 } : "whole";
+      return size > maxShownBytes ? { start: 0, end: maxShownBytes - 1 } : "whole";
     });
     if (!body) return "(the file is empty)";
     const { bytes } = await takeBytes(body);
@@ -44,7 +44,7 @@ const works: Readonly<Record<string, Work>> = {
     const bytes = Buffer.from(String(content));
     const options = { mode: "put", declaredType: "text/plain", signal } as const;
     const { file, isNew } = await drives.writeFile(ownerId, driveId, path, bytes, options);
-    return `Wrote ${file.size} bytes to ${file.path}, ${isNew ? "a new file" : "in the place of what stood there"}`;
+    return `Wrote ${file.size} bytes to ${file.path}, ${isNew ? "a new file" : "replacing the old file"}`;
   },
 
   async drive_delete({ drives, ownerId, driveId, path }) {
@@ -53,40 +53,40 @@ const works: Readonly<Record<string, Work>> = {
   },
 };
 
-/** What a call would fail for at this moment, found out without making it. */
-const looks: Readonly<Record<string, (at: At) => Promise<unknown>>> = {
+/** Checks that find out whether a call would fail now. */
+const checks: Readonly<Record<string, (at: DrivePath) => Promise<unknown>>> = {
   drive_list: ({ drives, ownerId, driveId, path }) => drives.listItems(ownerId, driveId, path, { limit: 1, offset: 0 }),
-  drive_read: lookAtFile,
+  drive_read: checkFile,
   async drive_write({ drives, ownerId, driveId, path }) {
     filePath(path);
     await drives.readDrive(ownerId, driveId);
   },
-  drive_delete: lookAtFile,
+  drive_delete: checkFile,
 };
 
-function lookAtFile({ drives, ownerId, driveId, path }: At): Promise<unknown> {
+function checkFile({ drives, ownerId, driveId, path }: DrivePath): Promise<unknown> {
   return drives.readFile(ownerId, driveId, path, () => "nothing");
 }
 
-function ofTool<T>(table: Readonly<Record<string, T>>, id: string): T {
+function byId<T>(table: Readonly<Record<string, T>>, id: string): T {
   const found = table[id];
-  if (found === undefined) throw new Error(`there is no drive tool ${id}`);
+  if (found === undefined) throw new Error(`unknown drive tool ${id}`);
   return found;
 }
 
-const notTheirs = "A run by another user may not write the creator's drives";
-const notForOthers =
-  "The caller's drives are not written here, because another user's agent set this one to work. They are when the caller runs this agent itself";
+const foreignDrive = "Only the creator of the agent can write to its drives";
+const calledByOthers =
+  "This agent was called by another user's agent, so it cannot write to your drives. Run it directly instead.";
 
-/** The agent's drives are its creator's. Whoever else runs the agent, or sets it to work, reads them and never writes. */
+/** Drives belong to the agent's creator. Other callers, and other users' agents, can only read them. */
 export function driveTool(info: ToolInfo, { drives }: { drives: Drives }, scope: RunScope): RunTool {
-  const [work, look] = [ofTool(works, info.id), ofTool(looks, info.id)];
+  const [work, check] = [byId(works, info.id), byId(checks, info.id)];
   const { ownerId } = scope;
   const isRefused = info.kind === "write" && !isOwnersOwnRun(scope);
 
-  function placeOf({ drive_id: given, path = "/" }: ToolCallRequest["arguments"]): At {
-    if (isRefused) throw fault("forbidden", scope.userId === ownerId ? notForOthers : notTheirs);
-    const drive = driveOf(scope, given);
+  function pathOf({ drive_id: given, path = "/" }: ToolCallRequest["arguments"]): DrivePath {
+    if (isRefused) throw fault("forbidden", scope.userId === ownerId ? calledByOthers : foreignDrive);
+    const drive = findDrive(scope, given);
     if ("refusal" in drive) throw fault("not_found", drive.refusal);
     return { drives, ownerId, driveId: drive.driveId, path: String(path) };
   }
@@ -94,7 +94,7 @@ export function driveTool(info: ToolInfo, { drives }: { drives: Drives }, scope:
   async function execute(call: ToolCallRequest): Promise<ToolOutcome> {
     try {
       call.signal.throwIfAborted();
-      const text = await work(placeOf(call.arguments), call);
+      const text = await work(pathOf(call.arguments), call);
       return { text, isError: false };
     } catch (error) {
       return outcomeOfFailure(error, call.signal);
@@ -108,25 +108,25 @@ export function driveTool(info: ToolInfo, { drives }: { drives: Drives }, scope:
     kind: info.kind,
     asks: info.id === "drive_delete",
     execute,
-    target: async (given) => placeOf(given).driveId,
+    target: async (given) => pathOf(given).driveId,
     async preview(call) {
-      await look(placeOf(call.arguments));
+      await check(pathOf(call.arguments));
       return undefined;
     },
   };
 }
 
-/** A run has the drives of its agent and no others. The first one is meant where none is named. */
-export function driveOf(scope: RunScope, given: unknown): { driveId: string } | { refusal: string } {
+/** A run can use only the drives of its agent; the first one is the default. */
+export function findDrive(scope: RunScope, given: unknown): { driveId: string } | { refusal: string } {
   const { drives } = scope.snapshot;
   const [first] = drives;
   if (first === undefined) return { refusal: "The agent has no drive" };
   if (given === undefined || given === null || given === "") return { driveId: first };
   if (typeof given === "string" && drives.includes(given)) return { driveId: given };
-  // Which ones are the creator's is nobody else's business.
+  // Only the creator may see the ids of the drives.
   const instead = isOwnersOwnRun(scope)
-    ? `It has: ${drives.join(", ")}`
-    : "Leave the drive out: then its first one is meant";
+    ? `Its drives: ${drives.join(", ")}`
+    : "Leave drive_id out to use the first drive.";
   return { refusal: `The agent does not have this drive. ${instead}` };
 }
 

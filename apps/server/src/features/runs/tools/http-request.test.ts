@@ -10,7 +10,7 @@ import { builtinTool, calling, execute, scopeOf } from "./run-scope.fixture.ts";
 
 const open = createNet({ allowPrivateNetwork: true });
 const guarded = createNet({ allowPrivateNetwork: false });
-/** None of these agents refers to a secret; those that do are in test/front-door/runs/fixed-headers.test.ts. */
+/** Without secrets; test/front-door/runs/fixed-headers.test.ts tests those. */
 const secrets = {
   reveal: () => {
     throw new Error("no secret is asked for");
@@ -53,7 +53,7 @@ const serve = (answer: RequestListener) =>
 const get = (url: string, more: Record<string, unknown> = {}) => execute(tool, { method: "GET", url, ...more });
 
 describe("the answer", () => {
-  test("is status, some headers and the text", async () => {
+  test("contains status, some headers and the text", async () => {
     const url = await serve((_, response) => {
       response.writeHead(201, {
         "content-type": "text/plain; charset=utf-8",
@@ -74,7 +74,7 @@ describe("the answer", () => {
     expect(seen[0]).toMatchObject({ method: "GET", url: "/a?b=c" });
   });
 
-  test("of an error status is a result too, and a redirect is not followed", async () => {
+  test("with an error status is a result; redirects are not followed", async () => {
     const url = await serve((request, response) => {
       if (request.url === "/moved") response.writeHead(302, { location: "/secret" }).end();
       else response.writeHead(503, { "retry-after": "7" }).end("busy");
@@ -87,7 +87,7 @@ describe("the answer", () => {
     expect(seen.map(({ url: path }) => path)).toEqual(["/", "/moved"]);
   });
 
-  test("is cut with a mark, and the rest is not fetched", async () => {
+  test("is truncated, and the rest is not fetched", async () => {
     let isCut = false;
     const url = await serve((request, response) => {
       response.on("close", () => {
@@ -107,7 +107,7 @@ describe("the answer", () => {
     await expect.poll(() => isCut).toBe(true);
   });
 
-  test("that is no text is described", async () => {
+  test("that is binary is described", async () => {
     const bytes = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 0xff]);
     const url = await serve((request, response) => {
       if (request.url === "/png") response.writeHead(200, { "content-type": "image/png" }).end(bytes);
@@ -119,8 +119,8 @@ describe("the answer", () => {
       else response.end();
     });
     expect((await get(`${url}/png`)).text).toMatch(/\[binary: image\/png, 8 bytes\]$/);
-    expect((await get(`${url}/gzip`)).text).toMatch(/\[binary: of an unknown type, 25 bytes\]$/);
-    expect((await get(`${url}/big`)).text).toMatch(/\[binary: of an unknown type, 100000 bytes\]$/);
+    expect((await get(`${url}/gzip`)).text).toMatch(/\[binary: unknown type, 25 bytes\]$/);
+    expect((await get(`${url}/big`)).text).toMatch(/\[binary: unknown type, 100000 bytes\]$/);
     expect((await get(`${url}/latin`)).text).toMatch(/für$/);
     expect((await get(`${url}/odd`)).text).toMatch(/\[binary: text\/a; charset=odd, 8 bytes\]$/);
     expect((await get(url)).text).toMatch(/\(no body\)$/);
@@ -138,7 +138,7 @@ describe("the answer", () => {
 });
 
 describe("the request", () => {
-  test("goes with its headers and body, but not with those of the connection", async () => {
+  test("has the given headers and body, without headers of the connection", async () => {
     const url = await serve((_, response) => response.end());
     await execute(tool, {
       method: "POST",
@@ -172,7 +172,7 @@ describe("the request", () => {
     }
   });
 
-  test("says what its body is, where the model does not", async () => {
+  test("gets a content type if the model sets none", async () => {
     const url = await serve((_, response) => response.end());
     await execute(tool, { method: "PUT", url, body: "plain words" });
     await execute(tool, {
@@ -190,7 +190,7 @@ describe("the request", () => {
     expect(seen[2]?.headers).toMatchObject({ constructor: "2" });
   });
 
-  test("does not tell of a fixed header of another's what it is called", async () => {
+  test("does not show the names of headers that another user fixed", async () => {
     const given = { method: "GET", url: "http://127.0.0.1:1", headers: { "bad TOKEN": "1" } };
     const { text: said } = await tool.execute({ ...calling(given), hidden: ["headers"] });
     expect(said).toMatch(/^A header that the agent's creator fixed cannot be sent/);
@@ -223,8 +223,8 @@ describe("the request", () => {
   });
 });
 
-describe("failures are told in a sentence", () => {
-  test("private addresses are refused, however they are written", async () => {
+describe("failures", () => {
+  test("private addresses are refused in any notation", async () => {
     const url = await serve((_, response) => response.end("secret"));
     const port = new URL(url).port;
     const own = httpRequestTool(builtinTool("http_request"), { net: guarded, secrets }, scopeOf("usr_1"));
@@ -249,12 +249,12 @@ describe("failures are told in a sentence", () => {
     "",
     "http://",
     "gopher://a",
-  ])("no address: %s", async (url) => {
+  ])("invalid address: %s", async (url) => {
     const outcome = await get(url);
-    expect(outcome).toEqual({ text: expect.stringMatching(/Give an http or https address/), isError: true });
+    expect(outcome).toEqual({ text: expect.stringMatching(/Use an http or https address/), isError: true });
   });
 
-  test("nobody there, an answer that breaks off, one that is no HTTP", async () => {
+  test("no server, an incomplete answer, an answer that is not HTTP", async () => {
     expect(await get("http://127.0.0.1:1/")).toMatchObject({
       isError: true,
       text: expect.stringMatching(/could not be reached/),
@@ -265,7 +265,7 @@ describe("failures are told in a sentence", () => {
       }),
     );
     expect(await execute(tool, { method: "POST", url: cut, body: "x" })).toEqual({
-      text: "The request failed: The server broke off its answer. Whether the server acted on it is unknown: look before repeating.",
+      text: "The request failed: The server broke off its answer. Whether the server acted on it is unknown. Check before you repeat it.",
       isError: true,
     });
     const odd = await listen(net.createServer((socket) => void socket.end("SSH-2.0-OpenSSH\r\n")));
@@ -274,7 +274,7 @@ describe("failures are told in a sentence", () => {
     expect(said).not.toMatch(/undici|HTTPParser|Error:|node:/i);
   });
 
-  test("one that takes too long, before its headers or within its body", async () => {
+  test("a timeout before the headers or within the body", async () => {
     const url = await serve((request, response) => {
       if (request.url === "/slow") response.write("x");
     });
@@ -285,7 +285,7 @@ describe("failures are told in a sentence", () => {
     );
     for (const path of ["/", "/slow"]) {
       expect(await execute(hurried, { method: "GET", url: url + path })).toEqual({
-        text: "The request failed: The server did not answer in time. Repeat later.",
+        text: "The request failed: The server did not answer in time. Try again later.",
         isError: true,
       });
     }

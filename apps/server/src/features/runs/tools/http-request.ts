@@ -12,11 +12,11 @@ const mostHeaderBytes = 16_384;
 const longestShownHeader = 300;
 const mostShownHeaders = 1000;
 
-/** These are the connection's, not the request's; and an answer that is packed could not be shown. */
+/** Headers of the connection, and accept-encoding: a compressed answer could not be shown. */
 const droppedHeaders =
   /^(host|content-length|connection|transfer-encoding|proxy-.*|keep-alive|te|trailer|upgrade|expect|accept-encoding)$/i;
 
-/** What a model can use of an answer's headers. Cookies are nobody's to read. */
+/** Response headers that help a model. Cookies are left out. */
 const shownHeaders =
   /^(content-(type|length|language|disposition|encoding|range)|date|etag|last-modified|location|link|retry-after|allow|www-authenticate|x-request-id|(x-)?ratelimit-.+|x-total-count)$/;
 
@@ -26,10 +26,7 @@ export interface HttpRequestDeps {
   limitMs?: number;
 }
 
-/**
- * One request through the guarded way out, to any public address unless the binding names an origin. Every answer is a
- * result, whatever its status.
- */
+/** Sends one guarded request to a public address, or only to the origin of the binding. Any status is a result, not an error. */
 export function httpRequestTool(info: ToolInfo, deps: HttpRequestDeps, scope: RunScope): RunTool {
   const binding = bindingOf(scope.snapshot.tools, info.id);
   return {
@@ -51,7 +48,7 @@ async function request(deps: HttpRequestDeps, scope: RunScope, call: ToolCallReq
   const { signal } = call;
   const fixed = fixedRequest(bindingOf(scope.snapshot.tools, "http_request"));
   const isOwn = isOwnersOwnRun(scope);
-  // An address that cannot be parsed goes on as it is: the way out says what is wrong with it.
+  // `net` reports an invalid address.
   const address = URL.parse(String(url)) ?? String(url);
   if (fixed.origin !== undefined && (typeof address === "string" || address.origin !== fixed.origin)) {
     return failedWith(`The request was not sent: this tool only calls addresses at ${fixed.origin}.`);
@@ -75,14 +72,14 @@ async function request(deps: HttpRequestDeps, scope: RunScope, call: ToolCallReq
       headers: sentHeaders(headers, body),
       ...(typeof body === "string" && body !== "" && { body }),
       signal,
-      // The rest of a long answer is left where it is, so its length needs no bound.
+      // Only the beginning of a long answer is read, so its length needs no limit.
       bounds: { totalMs: limitMs, headersMs: limitMs, idleMs: limitMs, maxBytes: Number.MAX_SAFE_INTEGER },
     });
-    return { text: await described(answer, method === "HEAD", hidden), isError: false };
+    return { text: await describeResponse(answer, method === "HEAD", hidden), isError: false };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof NetError)
-      return failedWith(hidden(`The request failed: ${error.message}. ${whatNext(error, method)}`));
+      return failedWith(hidden(`The request failed: ${error.message}. ${adviceFor(error, method)}`));
     throw error;
   }
 }
@@ -90,7 +87,7 @@ async function request(deps: HttpRequestDeps, scope: RunScope, call: ToolCallReq
 const notBound =
   "The request was not sent. The agent's creator fixed headers or a body without an origin, so they are not sent for other users. The creator sets `origin` in the agent's http_request binding and publishes it again.";
 
-/** The stored secrets of the agent's creator that the fixed headers refer to, by name. */
+/** Secrets of the agent's creator that the fixed headers refer to, by name. */
 async function revealSecrets(
   { secrets }: HttpRequestDeps,
   scope: RunScope,
@@ -107,7 +104,7 @@ async function revealSecrets(
   for (const name of names) {
     const value = await secrets.reveal(scope.ownerId, name);
     if (value === undefined) {
-      // What the creator calls its secrets is not shown to other users.
+      // Other users do not see the names of secrets.
       const which = isOwnersOwnRun(scope) ? `The secret ${name}` : "A secret of the agent's creator";
       return {
         refusal: `The request was not sent: ${which} is not stored. Its owner stores it with PUT /api/v2/secrets.`,
@@ -120,7 +117,7 @@ async function revealSecrets(
 
 type Hide = (text: string, isWhole?: boolean) => string;
 
-/** Takes values out of what the far side says. The end of a text that was cut may be the beginning of one. */
+/** Masks values in text from the server. The end of a truncated text may be the beginning of a value. */
 function hidingAll(values: readonly string[]): Hide {
   if (values.length === 0) return (text) => text;
   const all: Hiding[] = values.map(hiding);
@@ -131,10 +128,10 @@ function hidingAll(values: readonly string[]): Hide {
   };
 }
 
-/** `areHidden`: they are the creator's, and what they are called may be as secret as what they say. */
+/** `areHidden`: the creator fixed the headers, so their names are secret too. */
 function headersIssue(headers: object, areHidden: boolean): string | undefined {
   const entries = Object.entries(headers);
-  if (entries.length > mostHeaders) return `A request has ${mostHeaders} headers at most`;
+  if (entries.length > mostHeaders) return `A request can have at most ${mostHeaders} headers`;
   let size = 0;
   for (const [name, value] of entries) {
     try {
@@ -144,11 +141,11 @@ function headersIssue(headers: object, areHidden: boolean): string | undefined {
       const which = areHidden
         ? "A header that the agent's creator fixed"
         : `The header ${JSON.stringify(name.slice(0, 80))}`;
-      return `${which} cannot be sent: its name or value has characters that no header may have`;
+      return `${which} cannot be sent: its name or value contains invalid characters`;
     }
     size += name.length + String(value).length;
   }
-  return size > mostHeaderBytes ? `The headers have ${mostHeaderBytes} bytes at most` : undefined;
+  return size > mostHeaderBytes ? `The headers can have at most ${mostHeaderBytes} bytes` : undefined;
 }
 
 function sentHeaders(given: Readonly<Record<string, string>>, body: unknown): Record<string, string> {
@@ -168,7 +165,7 @@ function guessedType(body: string): string {
   }
 }
 
-async function described({ status, headers, body }: NetResponse, isHead: boolean, hide: Hide): Promise<string> {
+async function describeResponse({ status, headers, body }: NetResponse, isHead: boolean, hide: Hide): Promise<string> {
   const lines = [`HTTP ${status} ${STATUS_CODES[status] ?? ""}`.trimEnd(), ...headerLines(headers, hide)];
   const taken = await takeBytes(body);
   if (isHead) return lines.join("\n");
@@ -194,21 +191,21 @@ function contentText(taken: TakenBytes, headers: NetHeaders, hide: Hide): string
   const length = Number(one(headers["content-length"]));
   const total = taken.isWhole ? taken.bytes.length : length > 0 ? length : undefined;
   const charset = /charset\s*=\s*"?([\w.:-]+)/i.exec(type)?.[1];
-  // Bytes that are packed may look like text by accident.
+  // Compressed bytes may look like text by chance.
   const text = one(headers["content-encoding"]) === "" ? shownText(taken, { charset, total, hide }) : undefined;
   if (text !== undefined) return text;
   const size = total === undefined ? `more than ${taken.bytes.length} bytes` : `${total} bytes`;
-  return `[binary: ${type === "" ? "of an unknown type" : hide(type).slice(0, longestShownHeader)}, ${size}]`;
+  return `[binary: ${type === "" ? "unknown type" : hide(type).slice(0, longestShownHeader)}, ${size}]`;
 }
 
 function one(value: string | string[] | undefined): string {
   return [value ?? ""].flat()[0] ?? "";
 }
 
-function whatNext({ reason }: NetError, method: unknown): string {
-  if (reason === "invalid_url") return "Give an http or https address without user name and password.";
+function adviceFor({ reason }: NetError, method: unknown): string {
+  if (reason === "invalid_url") return "Use an http or https address without user name and password.";
   if (reason === "address_refused") return "Only public addresses can be called.";
   const isRead = method === "GET" || method === "HEAD";
-  if (reason === "unreachable") return "Check the address, or repeat later.";
-  return isRead ? "Repeat later." : "Whether the server acted on it is unknown: look before repeating.";
+  if (reason === "unreachable") return "Check the address, or try again later.";
+  return isRead ? "Try again later." : "Whether the server acted on it is unknown. Check before you repeat it.";
 }

@@ -28,7 +28,7 @@ const preview = (name: string, given: Record<string, unknown>, more: Parameters<
   toolOf(name, more).preview?.(calling(given));
 
 describe("actions on the caller's tenant", () => {
-  test("give what the model may see", async () => {
+  test("return what the model may see", async () => {
     const { text, isError } = await execute(toolOf("idp_user_get"), { id: "auth0|ann" });
     expect(isError).toBe(false);
     expect(JSON.parse(text).result).toMatchObject({ user_id: "auth0|ann" });
@@ -38,7 +38,7 @@ describe("actions on the caller's tenant", () => {
     });
   });
 
-  test("a write asks, masks its secrets, and says what it would do", async () => {
+  test("a write needs a confirmation, masks secrets and shows a preview", async () => {
     const [read, write] = [toolOf("idp_user_get"), toolOf("idp_user_create")];
     expect([read.kind, read.asks, read.preview]).toEqual(["read", false, undefined]);
     expect([write.kind, write.asks]).toEqual(["write", true]);
@@ -51,7 +51,7 @@ describe("actions on the caller's tenant", () => {
     expect(t.tenant.seen.filter(({ method }) => method !== "GET")).toEqual([]);
   });
 
-  test("a rotated secret is the caller's alone, once", async () => {
+  test("a rotated secret is shown once, to the caller", async () => {
     const [client] = JSON.parse((await execute(toolOf("idp_clients_list"), {})).text).result.clients;
     const outcome = await execute(toolOf("idp_client_rotate_secret"), { id: client.client_id });
     const { value = "", last4 } = outcome.oneTimeSecret ?? {};
@@ -65,15 +65,15 @@ describe("actions on the caller's tenant", () => {
   });
 });
 
-describe("failures are told", () => {
-  test("wrong arguments, every one", async () => {
+describe("failures", () => {
+  test("all invalid arguments", async () => {
     const { text, isError } = await execute(toolOf("idp_user_update"), { id: "..", emial: "x" });
     expect(isError).toBe(true);
     expect(text.split("\n").sort()).toEqual(["emial: Unknown field", 'id: ".." is no id'].sort());
     expect(t.tenant.seen).toEqual([]);
   });
 
-  test("what the tenant refuses, with what to do", async () => {
+  test("a refusal of the tenant, with advice", async () => {
     const missing = await execute(toolOf("idp_user_get"), { id: "auth0|nobody" });
     expect(missing.isError).toBe(true);
     expect(missing.text).toMatch(/The tenant has no such thing \(404\)[\s\S]*Check the id[\s\S]*"status":404/);
@@ -86,11 +86,11 @@ describe("failures are told", () => {
     expect(echoed.text).not.toContain(token);
   });
 
-  test("the rate limit, with when to repeat; a tenant that fails; no tenant at all", async () => {
+  test("the rate limit with a time, a failing tenant, and no tenant", async () => {
     for (let times = 0; times < 30; times++) t.tenant.script.push({ ...refusal(429, "Too many"), headers: {} });
     const limited = await execute(toolOf("idp_roles_list"), {});
     t.tenant.script.length = 0;
-    expect(limited).toMatchObject({ isError: true, text: expect.stringMatching(/Repeat after \d+ seconds\.$/) });
+    expect(limited).toMatchObject({ isError: true, text: expect.stringMatching(/Try again after \d+ seconds\.$/) });
     t.restart();
     t.tenant.script.push("cut");
     const cut = await execute(toolOf("idp_role_create"), { name: "new" });
@@ -112,8 +112,8 @@ describe("failures are told", () => {
   });
 });
 
-describe("another's agent", () => {
-  test("uses the caller's connector only where the caller says so", async () => {
+describe("another user's agent", () => {
+  test("uses the caller's connector only with permission", async () => {
     const theirs = { ownerId: creator };
     expect(await execute(toolOf("idp_roles_list", theirs), {})).toEqual({
       text: expect.stringContaining('connectors: ["idp"]'),
@@ -129,8 +129,8 @@ describe("another's agent", () => {
     expect(t.tenant.seen).toHaveLength(1);
   });
 
-  test("never the creator's", async () => {
-    // The creator has a connector, the caller has none.
+  test("never uses the creator's connector", async () => {
+    // The creator has a connector, the caller does not.
     const info = toolOf("idp_roles_list");
     const caller = newId("user");
     const scope = scopeOf(caller, { ownerId: t.userId, connectors: ["idp"] });

@@ -5,19 +5,18 @@ import { mayUse, type RunScope, type RunTool } from "./run-tool.ts";
 import { failedWith, outcomeOfFailure } from "./tool-failure.ts";
 
 const notAllowed =
-  'The caller of this run does not let the agent use its identity connector: it would have to create the run with connectors: ["idp"]';
+  'The caller of this run has not allowed the agent to use its identity connector. To allow it, create the run with connectors: ["idp"]';
 
 const confinedKey = "The API key that started this run is limited to some models and cannot use the identity connector";
 
-/** Why the run may not use the caller's connector, if it may not. */
 function refusalOf(scope: RunScope): string | undefined {
   if (scope.caller?.models !== null) return confinedKey;
   return mayUse(scope, "idp") ? undefined : notAllowed;
 }
 
 /**
- * A call as events may show it; undefined where it is none of the connector's. A model may call an action that the agent
- * does not have, with the same secrets, and what is no JSON cannot be looked into.
+ * The arguments for events; undefined for other tools. A model may call an action that the agent does not have, with the
+ * same secrets. Arguments that are not JSON cannot be masked in part.
  */
 export function maskIdpCall(
   name: string,
@@ -27,7 +26,7 @@ export function maskIdpCall(
   return masked && "__invalid" in given ? { __invalid: "[hidden]" } : masked;
 }
 
-/** An action of the identity connector, on the caller's own tenant. Another's agent needs the caller's leave for it. */
+/** An action on the caller's identity tenant. Other users' agents need the caller's permission. */
 export function idpTool(info: ToolInfo, { idp }: { idp: IdpConnector }, scope: RunScope): RunTool {
   const { userId } = scope;
   const refusal = refusalOf(scope);
@@ -39,7 +38,7 @@ export function idpTool(info: ToolInfo, { idp }: { idp: IdpConnector }, scope: R
     parameters: info.parameters,
     kind: info.kind,
     asks: isWrite,
-    // Some bounds of the table are only advice, which a schema cannot say.
+    // Some limits of the table are only advice, which a schema cannot express.
     check: (given) => idp.checkArguments(info.id, given),
     async execute({ arguments: given, signal }) {
       if (refusal !== undefined) return failedWith(refusal);
@@ -54,7 +53,6 @@ export function idpTool(info: ToolInfo, { idp }: { idp: IdpConnector }, scope: R
       if (refusal !== undefined) throw fault("forbidden", refusal);
       return (await idp.read(userId)).domain;
     },
-    // What is no JSON cannot be looked into.
     mask: (given) => maskIdpCall(info.id, given) ?? {},
     ...(isWrite && {
       async preview({ arguments: given, signal }) {

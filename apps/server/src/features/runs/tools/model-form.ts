@@ -3,20 +3,17 @@ import type { Manifest } from "@gantry/wire";
 import { Fault, type Issue } from "../../../kernel/errors.ts";
 import type { Drives } from "../../drives/index.ts";
 import { type FormReader, formOfValues, type OpenValue } from "../../predictions/index.ts";
-import { driveAddress, driveOf } from "./drive-tools.ts";
+import { driveAddress, findDrive } from "./drive-tools.ts";
 import type { RunScope } from "./run-tool.ts";
 import { explainIssue } from "./tool-failure.ts";
 
 export interface ModelForm {
   read: FormReader;
-  /** The faults of reading, with the true reason where a file of a drive could not be had. */
+  /** The fault of reading, with the reason why a file of a drive could not be read. */
   correct(failure: Fault): Fault;
 }
 
-/**
- * The object that a model gives as the input of another one, as the form that the one checked reader reads: files of
- * the agent's drives as file parts, every other address as it stands.
- */
+/** The input that a model wrote for another model, as a form: files of the agent's drives become file parts. */
 export function modelForm(
   { drives }: { drives: Pick<Drives, "readFile"> },
   scope: RunScope,
@@ -25,15 +22,15 @@ export function modelForm(
 ): ModelForm {
   const reasons = new Map<string, string>();
 
-  /** Undefined where there is none: the address then goes on as a text, so that it is told beside the other faults. */
+  /** Undefined if the file cannot be read: then the reader reports it together with other issues. */
   const openDriveFile: OpenValue = async (name, value) => {
     const address = typeof value === "string" ? driveAddress(value) : undefined;
     if (!address) return undefined;
-    const drive = driveOf(scope, address.driveId);
+    const drive = findDrive(scope, address.driveId);
     if ("refusal" in drive) return void reasons.set(name, drive.refusal);
     try {
       const { file, body } = await drives.readFile(scope.ownerId, drive.driveId, address.path);
-      if (!body) return void reasons.set(name, "It is empty");
+      if (!body) return void reasons.set(name, "The file is empty");
       return { name, filename: posix.basename(file.path), contentType: file.contentType, body };
     } catch (error) {
       if (!(error instanceof Fault) || error.status >= 500) throw error;

@@ -46,7 +46,7 @@ afterAll(async () => {
   await platform.close();
 });
 
-test("every tool of the table can be executed, under its own name, description and parameters", async () => {
+test("every tool of the table has an implementation with its name, description and parameters", async () => {
   const scope = scopeOf(t.userId, { snapshot: { tools: [...deps.table.keys()] } });
   const { tools, missing } = await runTools.toolsFor(scope, { signal });
   expect(missing).toEqual([]);
@@ -59,14 +59,14 @@ test("every tool of the table can be executed, under its own name, description a
   for (const { name } of tools) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
 });
 
-test("a tool that nothing executes is told at start", () => {
+test("a tool without an implementation throws at start", () => {
   const odd = { id: "teleport", description: "", parameters: {}, kind: "write" } as const;
   expect(() => createRunTools({ ...deps, table: new Map([["teleport", odd]]) })).toThrow(
-    "nothing executes the tool teleport",
+    "tool teleport has no implementation",
   );
 });
 
-test("the agent's order, its servers last; other agents are left out, and what is gone is named", async () => {
+test("tools are in the agent's order, servers last, without sub-agents; missing ones are listed", async () => {
   const server = await servers.serve();
   const registered = await servers.toolServers.register(t.userId, {
     name: "helper",
@@ -88,20 +88,18 @@ test("the agent's order, its servers last; other agents are left out, and what i
     "run_javascript",
     "http_request",
     "idp_roles_list",
-    // The plain name is that of an agent.
+    // The plain name belongs to an agent.
     expect.stringMatching(/^helper__echo_[0-9a-f]{8}$/),
   ]);
   expect(missing).toMatchObject([
-    { serverName: "Gantry", tool: "constructor", reason: "There is no such tool any more" },
+    { serverName: "Gantry", tool: "constructor", reason: "The tool no longer exists" },
     { serverName: undefined, reason: "The server was deleted" },
   ]);
-  const taken = new Set(["helper__echo"]);
   const alone = scopeOf(t.userId, { snapshot: { mcp_servers: [{ id: registered.id }] } });
   expect((await runTools.toolsFor(alone, { signal })).tools.map(({ name }) => name)).toEqual(["helper__echo"]);
-  expect((await runTools.toolsFor(alone, { signal, taken })).tools[0]?.name).toMatch(/^helper__echo_/);
 });
 
-test("they work together: one's result is the next one's argument", async () => {
+test("the result of a tool can be the argument of the next", async () => {
   const { id: driveId } = await platform.drives.createDrive(t.userId, { name: "d" });
   const scope = scopeOf(t.userId, {
     snapshot: { drives: [driveId], tools: ["run_javascript", "drive_write", "drive_read"] },

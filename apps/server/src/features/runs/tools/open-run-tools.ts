@@ -5,7 +5,7 @@ import type { ToolInfo } from "../../agents/index.ts";
 import type { IdpConnector } from "../../connectors/idp/index.ts";
 import type { Drives } from "../../drives/index.ts";
 import type { Secrets } from "../../secrets/index.ts";
-import type { ToolServers } from "../../tool-servers/index.ts";
+import type { MissingTool, ToolServers } from "../../tool-servers/index.ts";
 import { driveTool } from "./drive-tools.ts";
 import { httpRequestTool } from "./http-request.ts";
 import { idpTool } from "./idp-tools.ts";
@@ -15,7 +15,7 @@ import type { RunScope, RunTool } from "./run-tool.ts";
 import { serverTools } from "./server-tools.ts";
 
 export interface RunToolsDeps extends Omit<RunModelDeps, "drives"> {
-  /** What the tools say of themselves: `agents.tools`. */
+  /** Descriptions of the tools: `agents.tools`. */
   table: ReadonlyMap<string, ToolInfo>;
   net: Net;
   secrets: Pick<Secrets, "reveal">;
@@ -25,23 +25,9 @@ export interface RunToolsDeps extends Omit<RunModelDeps, "drives"> {
   idp: IdpConnector;
 }
 
-/** Something that the agent is to have and that is not there now. Without `tool`, a whole server. */
-export interface MissingTool {
-  /** Where it should be; undefined for a server that is gone itself. */
-  serverName: string | undefined;
-  tool?: string;
-  reason: string;
-}
-
 export interface RunTools {
-  /**
-   * The built-in and connector tools that the agent names, in its order, then those of its servers. Other agents as
-   * tools are not among them; `taken` are names that somebody else uses.
-   */
-  toolsFor(
-    scope: RunScope,
-    options: { signal: AbortSignal; taken?: ReadonlySet<string> },
-  ): Promise<{ tools: RunTool[]; missing: MissingTool[] }>;
+  /** Built-in and connector tools of the agent in its order, then tools of its servers, without sub-agents. */
+  toolsFor(scope: RunScope, options: { signal: AbortSignal }): Promise<{ tools: RunTool[]; missing: MissingTool[] }>;
 }
 
 type Make = (info: ToolInfo, deps: RunToolsDeps, scope: RunScope) => RunTool;
@@ -60,20 +46,20 @@ const makerOf = (id: string): Make | undefined =>
   Object.hasOwn(builtin, id) ? builtin[id] : id.startsWith("idp_") ? idpTool : undefined;
 
 export function createRunTools(deps: RunToolsDeps): RunTools {
-  // Two tables that do not fit together are a mistake in the program, told at start.
-  for (const id of deps.table.keys()) if (!makerOf(id)) throw new Error(`nothing executes the tool ${id}`);
+  // A bug in the program: the two tables differ.
+  for (const id of deps.table.keys()) if (!makerOf(id)) throw new Error(`tool ${id} has no implementation`);
 
   return {
-    async toolsFor(scope, { signal, taken: others = new Set() }) {
+    async toolsFor(scope, { signal }) {
       const tools: RunTool[] = [];
       const missing: MissingTool[] = [];
       for (const id of scope.snapshot.tools.flatMap(toolId)) {
         const info = deps.table.get(id);
         const make = makerOf(id);
         if (info && make) tools.push(make(info, deps, scope));
-        else missing.push({ serverName: "Gantry", tool: id, reason: "There is no such tool any more" });
+        else missing.push({ serverName: "Gantry", tool: id, reason: "The tool no longer exists" });
       }
-      const taken = new Set([...others, ...tools.map(({ name }) => name), ...scope.snapshot.tools.flatMap(agentName)]);
+      const taken = new Set([...tools.map(({ name }) => name), ...scope.snapshot.tools.flatMap(agentName)]);
       const ofServers = await serverTools(deps.toolServers, scope, { taken, signal });
       return { tools: [...tools, ...ofServers.tools], missing: [...missing, ...ofServers.missing] };
     },

@@ -41,7 +41,7 @@ export interface PlatformUnderTest {
   close(): Promise<void>;
 }
 
-/** What runs a model, on a real database, file system and net, with the built-in models. */
+/** Runs models on a real database, file system and network. */
 export async function platformUnderTest(): Promise<PlatformUnderTest> {
   const { database, drop } = await testDatabase();
   const home = await mkdtemp(join(tmpdir(), "run-tools-"));

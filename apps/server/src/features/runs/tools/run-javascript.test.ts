@@ -7,7 +7,7 @@ const sandbox = createQuickjsSandbox({ cpuMs: 300, threads: 1, maxWaiting: 1 });
 const tool = runJavascriptTool(builtinTool("run_javascript"), { sandbox }, scopeOf("usr_a"));
 afterAll(() => sandbox.close());
 
-test("gives the value, then what was logged", async () => {
+test("returns the value, then the logs", async () => {
   expect(await execute(tool, { code: "[1, 2].map((n) => n * 2)" })).toEqual({ text: "[2,4]", isError: false });
   expect(await execute(tool, { code: "console.log('a', 1); console.log('b'); 3" })).toEqual({
     text: "3\n\nLogged:\na 1\nb",
@@ -15,7 +15,7 @@ test("gives the value, then what was logged", async () => {
   });
 });
 
-test("says what went wrong", async () => {
+test("reports an error", async () => {
   const { text, isError } = await execute(tool, { code: "console.log('before'); missing()" });
   expect(isError).toBe(true);
   expect(text).toMatch(/^ReferenceError: 'missing' is not defined[\s\S]*Logged:\nbefore$/);
@@ -25,15 +25,15 @@ test("says what went wrong", async () => {
   });
 });
 
-test("says that it did not run where too many wait, and goes when aborted", async () => {
+test("reports a full queue, and rejects on abort", async () => {
   const controller = new AbortController();
   const running = execute(tool, { code: "for (;;);" }, controller.signal);
   const waiting = execute(tool, { code: "1" });
   expect(await execute(tool, { code: "2" })).toEqual({
-    text: "Too many programs of the same user wait to be run. The program did not run: repeat later.",
+    text: "Too many programs of the same user wait to be run. The program did not run. Try again later.",
     isError: true,
   });
-  // Of somebody else's it is the first.
+  // Another user has an empty queue.
   const others = execute(runJavascriptTool(builtinTool("run_javascript"), { sandbox }, scopeOf("usr_b")), {
     code: "3",
   });

@@ -1,10 +1,10 @@
 import type { Sandbox, SandboxResult } from "../../../engines/sandbox/sandbox.ts";
-import { Fault } from "../../../kernel/errors.ts";
+import { Fault, isUnavailable } from "../../../kernel/errors.ts";
 import type { ToolInfo } from "../../agents/index.ts";
 import type { RunScope, RunTool, ToolOutcome } from "./run-tool.ts";
 import { failedWith } from "./tool-failure.ts";
 
-/** A program of the model's, in the sandbox. The value comes first: what is long is cut at its end. */
+/** Runs a program of the model in the sandbox. The value comes first, because long results are truncated at the end. */
 export function runJavascriptTool(info: ToolInfo, { sandbox }: { sandbox: Sandbox }, scope: RunScope): RunTool {
   return {
     name: info.id,
@@ -17,15 +17,15 @@ export function runJavascriptTool(info: ToolInfo, { sandbox }: { sandbox: Sandbo
         return outcomeOf(await sandbox.run(String(given.code), { whose: scope.userId, signal }));
       } catch (error) {
         signal.throwIfAborted();
-        if (!(error instanceof Fault) || error.type !== "service_unavailable") throw error;
-        return failedWith(`${error.message}. The program did not run: repeat later.`);
+        if (!(error instanceof Fault) || !isUnavailable(error)) throw error;
+        return failedWith(`${error.message}. The program did not run. Try again later.`);
       }
     },
   };
 }
 
 function outcomeOf(result: SandboxResult): ToolOutcome {
-  const said = result.ok ? result.value : result.error;
-  const text = result.logs === "" ? said : `${said}\n\nLogged:\n${result.logs}`;
+  const value = result.ok ? result.value : result.error;
+  const text = result.logs === "" ? value : `${value}\n\nLogged:\n${result.logs}`;
   return { text, isError: !result.ok };
 }

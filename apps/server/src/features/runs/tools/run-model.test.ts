@@ -25,7 +25,7 @@ let owner: Caller;
 let other: Caller;
 let driveId: string;
 let png: Buffer;
-/** What the model's upstream was sent, and what it is to answer instead of it. */
+/** Requests to the upstream, and its scripted answers. */
 let seen: Record<string, unknown>[] = [];
 let failure: { status: number; body: object } | undefined;
 let files = 0;
@@ -115,8 +115,8 @@ const costing = (cost_micros: number) => ({
 });
 const bytesSent = (field: string) => String(seen[0]?.[field]).replace(/^data:[^,]*,/, "");
 
-describe("a model that is run", () => {
-  test("gets the values by name, with defaults, and gives its output and its price", async () => {
+describe("a model call", () => {
+  test("passes values with defaults and returns output and charge", async () => {
     const { balance: before } = await openBilling(t).walletOf(owner.userId);
     const input = { prompt: "hi \ud800", count: 3, sure: true, options: { a: [1] }, list: [1, 2.5] };
     const { text, isError, used } = await run("ann/echo", input);
@@ -134,7 +134,7 @@ describe("a model that is run", () => {
     ]);
   });
 
-  test("is not paid again when a crash kept its answer from the run", async () => {
+  test("is not charged twice after a crash", async () => {
     const scope = own();
     const call = calling({ model: "ann/echo", input: { prompt: "once" } });
     const { balance: before } = await openBilling(t).walletOf(owner.userId);
@@ -145,7 +145,7 @@ describe("a model that is run", () => {
     expect((await openBilling(t).walletOf(owner.userId)).balance).toBe(before - 10_000);
   });
 
-  test("is made again, and paid once, when it had failed", async () => {
+  test("is repeated after a failure and charged once", async () => {
     const scope = own();
     const call = calling({ model: "ann/echo", input: { prompt: "twice" } });
     failure = { status: 500, body: {} };
@@ -156,7 +156,7 @@ describe("a model that is run", () => {
     expect((await openBilling(t).walletOf(owner.userId)).balance).toBe(before - 10_000);
   });
 
-  test("may be one that streams", async () => {
+  test("can stream", async () => {
     const { text, isError, used } = await run("gantry/text", { prompt: "Say hello" });
     expect(isError).toBe(false);
     expect(JSON.parse(text)).toEqual({ output: expect.stringMatching(/./) });
@@ -164,21 +164,21 @@ describe("a model that is run", () => {
     expect(used?.output_tokens).toBeGreaterThan(0);
   });
 
-  test("gives files as s3 handles of the caller's, which another model takes", async () => {
+  test("returns files as s3 addresses that another model accepts", async () => {
     const painted = await run("gantry/image", { prompt: "a red boat", size: "1280x720" });
     expect(painted).toMatchObject({ isError: false, used: costing(30_000) });
     const { image } = JSON.parse(painted.text);
     expect(image).toMatch(/^s3:\/\/gantry\//);
     expect(await run("ann/echo", { prompt: "describe", image })).toMatchObject({ isError: false });
     expect(Buffer.from(bytesSent("image"), "base64").subarray(0, 2)).toEqual(Buffer.from([0xff, 0xd8]));
-    // Another caller's handle is none.
+    // Addresses of another caller do not work.
     const theirs = await run("ann/echo", { prompt: "x", image }, scopeOf(other));
     expect(theirs).toMatchObject({ isError: true, text: expect.stringContaining("belongs to another user") });
   }, 60_000);
 });
 
 describe("files", () => {
-  test("come from a drive of the agent, an address, a data URI or a stored file", async () => {
+  test("come from a drive, a URL, a data URI or a stored file", async () => {
     const upload = { ownerId: owner.userId, body: Readable.from([png]), base: "http://gantry.example" };
     const { file_input: stored } = await storeUpload(t.files, upload);
     const sources = [
@@ -197,7 +197,7 @@ describe("files", () => {
     expect(seen.at(-1)).toMatchObject({ prompt: "/in/cat.png", table: expect.stringContaining("data:") });
   });
 
-  test("that cannot be had are told with everything else that is wrong, and nothing is fetched or run", async () => {
+  test("that cannot be read are reported with all other issues, before anything is fetched or run", async () => {
     const { text, isError, used } = await run("ann/echo", {
       count: 0,
       colour: "red",
@@ -237,7 +237,7 @@ describe("files", () => {
     });
   });
 
-  test("of the creator's drives can be used by another caller, who has none of its own there", async () => {
+  test("on the creator's drives can be used by another caller", async () => {
     const theirs = scopeOf(other, { ownerId: owner.userId, snapshot: { drives: [driveId] } });
     expect(await run("ann/echo", { prompt: "x", image: "/in/cat.png" }, theirs)).toMatchObject({ isError: false });
     const none = scopeOf(other);
@@ -248,7 +248,7 @@ describe("files", () => {
   });
 });
 
-describe("a model that may not be run", () => {
+describe("a model that cannot be called", () => {
   test.each(["nobody/nothing", "ann", "", "/", "a/b/c", "ann/echo/", "../x", "\0/\0", "constructor/__proto__"])(
     "because there is none: %j",
     async (model) => {
@@ -259,7 +259,7 @@ describe("a model that may not be run", () => {
     },
   );
 
-  test("because it is private, not active, or not in the key's list", async () => {
+  test("because it is private, inactive, or not allowed for the key", async () => {
     expect(await run("ann/private", { prompt: "x" })).toMatchObject({ isError: false });
     const theirs = scopeOf(other, { ownerId: owner.userId });
     for (const [model, scope, reason] of [
@@ -271,7 +271,7 @@ describe("a model that may not be run", () => {
     }
   });
 
-  test("for want of money", async () => {
+  test("because of the balance", async () => {
     const poor = await t.newCaller("poor", { credit: 0 });
     expect(await run("ann/echo", { prompt: "x" }, scopeOf(poor))).toMatchObject({ used: costing(10_000) });
     expect(await run("ann/echo", { prompt: "x" }, scopeOf(poor))).toEqual({
@@ -296,7 +296,7 @@ describe("hostile input", () => {
     expect(seen).toEqual([]);
   });
 
-  test("nested deeper than anything can be written", async () => {
+  test("nested too deeply", async () => {
     let options: object = {};
     for (let level = 0; level < 50_000; level++) options = { options };
     expect(await run("ann/echo", { prompt: "x", options })).toMatchObject({
@@ -306,15 +306,15 @@ describe("hostile input", () => {
   });
 });
 
-describe("a run that does not end well", () => {
-  test("is told, and costs nothing", async () => {
+describe("a call that fails", () => {
+  test("is reported and not charged", async () => {
     failure = { status: 200, body: { status: "failed", error: "the cat refused" } };
     const outcome = await run("ann/echo", { prompt: "x" });
     expect(outcome).toMatchObject({ isError: true, used: costing(0), text: expect.stringMatching(/./) });
     expect(outcome.text).not.toMatch(/127\.0\.0\.1|Error:/);
   });
 
-  test("an abort stops the model, whether it runs or waits for its turn", async () => {
+  test("an abort stops the model, running or queued", async () => {
     const [first, second] = [new AbortController(), new AbortController()];
     const tool = toolIn(own());
     const given = { model: "ann/slow", input: { prompt: "x" } };
@@ -332,7 +332,7 @@ describe("a run that does not end well", () => {
     expect(slow.started).toBe(1);
   });
 
-  test("a stop tells what was used until then, and with it what a crash kept from being told before", async () => {
+  test("a stop reports the usage, including attempts before a crash", async () => {
     const llm = await startScriptedLlm(() => ({ text: "one two three four", hangs: true }));
     const text = { type: "string" };
     await t.models.putModel(owner, "ann", "talker", {
@@ -361,7 +361,7 @@ describe("a run that does not end well", () => {
     expect(first.used?.output_tokens).toBeGreaterThan(0);
     const paid = async () => before - (await openBilling(t).walletOf(owner.userId)).balance;
     expect(first.used?.cost_micros).toBe(await paid());
-    // The run goes on elsewhere, where the call is made again: there it is paid.
+    // Another node repeats the call and is charged for it.
     await expect(stopped(new RunStopped("lost"))).rejects.toThrow("lost");
     expect(await paid()).toBe(first.used?.cost_micros);
     llm.script = () => ({ text: "five", usage: { in: 3, out: 7 } });
@@ -378,7 +378,7 @@ describe("a run that does not end well", () => {
     await llm.close();
   });
 
-  test("waits for its turn where the model or the plan has no room, and is not refused", async () => {
+  test("waits for a slot of the model or the plan and is not refused", async () => {
     const thrifty = await t.newCaller("thrifty", { plan: "free" });
     const scope = scopeOf(thrifty);
     const calls = Array.from({ length: 6 }, () => run("ann/slow", { prompt: "x" }, scope));

@@ -6,8 +6,8 @@ import type { Caller } from "../../accounts/index.ts";
 import type { ToolInfo } from "../../agents/index.ts";
 import type { Drives } from "../../drives/index.ts";
 import type { Model, Models } from "../../models/index.ts";
-import type { CheckedInput, Outcome, Predictions, ReadModelInput } from "../../predictions/index.ts";
-import type { UsedByCall } from "../run-writer.ts";
+import type { CheckedInput, Predictions, ReadModelInput } from "../../predictions/index.ts";
+import { addUsage, type CallUsage, noUsage, usageOf } from "../call-usage.ts";
 import { isHandedOn } from "../work/stopped.ts";
 import { modelForm } from "./model-form.ts";
 import {
@@ -27,7 +27,7 @@ export interface RunModelDeps {
   readInput: ReadModelInput;
 }
 
-/** Another model, as the caller may call it and at the caller's cost. What is private to the caller needs its leave. */
+/** Calls another model with the rights and the money of the caller. Private models and files need the caller's permission. */
 export function runModelTool(info: ToolInfo, deps: RunModelDeps, scope: RunScope): RunTool {
   return {
     name: info.id,
@@ -36,7 +36,7 @@ export function runModelTool(info: ToolInfo, deps: RunModelDeps, scope: RunScope
     kind: info.kind,
     asks: false,
     async mostCost({ model: name, input }) {
-      // What cannot be called costs nothing, and why is told when it is tried.
+      // The call itself reports why a model cannot be called.
       const model = await resolve(deps, scope, name).catch(() => undefined);
       if (!model) return 0;
       return deps.predictions.mostCost(
@@ -46,21 +46,21 @@ export function runModelTool(info: ToolInfo, deps: RunModelDeps, scope: RunScope
     },
     async execute(call) {
       const { model: name, input } = call.arguments;
-      const tries = await findTries(deps, scope.runId, call.callId);
-      if (tries.made) return tries.made;
+      const attempts = await findAttempts(deps, scope.runId, call.callId);
+      if (attempts.made) return attempts.made;
       try {
         const model = await resolve(deps, scope, name);
-        return await predict(deps, scope, model, (input ?? {}) as Record<string, unknown>, { call, tries });
+        return await predict(deps, scope, model, (input ?? {}) as Record<string, unknown>, { call, attempts });
       } catch (error) {
-        // Not by its name: whoever wrote the call knows it, and who else sees this may not know it.
+        // The model is not named: other readers of this text may not know it.
         const failed = outcomeOfFailure(error, call.signal);
-        return isFree(tries.used) ? failed : { ...failed, used: tries.used };
+        return isFree(attempts.used) ? failed : { ...failed, used: attempts.used };
       }
     },
   };
 }
 
-/** About as the form reads it: defaults filled in, numbers that are sent as texts. */
+/** Approximates the form: defaults filled in, numeric strings as numbers. */
 function asRead({ properties }: ObjectSchema, given: Readonly<Record<string, InputValue>>): Record<string, InputValue> {
   const input: Record<string, InputValue> = { ...given };
   for (const [name, field] of Object.entries(properties)) {
@@ -72,23 +72,23 @@ function asRead({ properties }: ObjectSchema, given: Readonly<Record<string, Inp
 }
 
 const privateModelRefusal =
-  'Another user\'s agent may not use the private models of the caller. The caller allows it by creating the run with connectors: ["models"]';
+  'Another user\'s agent may not use your private models. To allow it, create the run with connectors: ["models"]';
 const storedFileRefusal =
-  'Another user\'s agent may not use the stored files of the caller. The caller allows it by creating the run with connectors: ["files"]';
+  'Another user\'s agent may not use your stored files. To allow it, create the run with connectors: ["files"]';
 
 async function resolve({ models }: RunModelDeps, scope: RunScope, name: unknown): Promise<Model> {
-  const caller = present(scope.caller);
+  const caller = requireCaller(scope.caller);
   const [owner = "", ...rest] = String(name).split("/");
   const resolving = models.resolveForCall(caller, owner, rest.join("/"));
   if (owner !== caller.username || mayUse(scope, "models")) return resolving;
-  // A name that does not exist gets the same answer: which private models a caller has is not for other users to find out.
+  // The same answer for names that do not exist hides which private models the caller has.
   const model = await resolving.catch(() => undefined);
   if (model?.manifest.visibility !== "public") throw fault("forbidden", privateModelRefusal);
   return model;
 }
 
-function present(caller: RunScope["caller"]): Caller {
-  if (!caller) throw new Error("a tool is called for somebody whose key is gone");
+function requireCaller(caller: RunScope["caller"]): Caller {
+  if (!caller) throw new Error("tool called after the key was revoked");
   return caller;
 }
 
@@ -97,10 +97,10 @@ async function predict(
   scope: RunScope,
   model: Model,
   given: Readonly<Record<string, unknown>>,
-  { call: { signal, setAside }, tries }: { call: ToolCallRequest; tries: Tries },
+  { call: { signal, setAside }, attempts }: { call: ToolCallRequest; attempts: Attempts },
 ): Promise<ToolOutcome> {
-  const caller = present(scope.caller);
-  const { nextId: predictionId, used: before } = tries;
+  const caller = requireCaller(scope.caller);
+  const { nextId: predictionId, used: before } = attempts;
   if (predictionId === undefined) throw fault("internal_server_error", "The call was interrupted too often");
   const form = modelForm(deps, scope, model.manifest, given);
   const extras = { user: false, webhook: false };
@@ -110,7 +110,7 @@ async function predict(
     .catch((error) => {
       throw error instanceof Fault ? form.correct(error) : error;
     });
-  const input = await orLeft(reading, signal);
+  const input = await orAborted(reading, signal);
   let stop = () => {};
   try {
     const { outcome } = await deps.predictions.run({
@@ -118,18 +118,17 @@ async function predict(
       caller,
       model,
       route: "agent",
-      // As in call-model.ts.
       mustBeCovered: !isOwnersOwnRun(scope),
       setAside,
       input,
       onLive(held) {
-        // Who has the run next makes the call again, so this one is not paid; one that nobody makes again is.
+        // If another node continues the run, it repeats the call, so this one is not charged.
         stop = () => held.stop(isHandedOn(signal.reason) ? "lost" : "cancelled");
         if (signal.aborted) stop();
         else signal.addEventListener("abort", stop, { once: true });
       },
     });
-    const used = plus(before, outcome);
+    const used = addUsage(before, usageOf(outcome));
     if (isFree(used) || isHandedOn(signal.reason)) signal.throwIfAborted();
     if (outcome.kind === "done") return { text: JSON.stringify(outcome.output), isError: false, used };
     return { ...failedWith(explainFault(outcome.fault)), used };
@@ -139,8 +138,8 @@ async function predict(
   }
 }
 
-/** A file that is still being read when the call is aborted costs nothing, so nobody waits for it. */
-async function orLeft(reading: Promise<CheckedInput>, signal: AbortSignal): Promise<CheckedInput> {
+/** Reading a file costs nothing, so an abort does not wait for it. */
+async function orAborted(reading: Promise<CheckedInput>, signal: AbortSignal): Promise<CheckedInput> {
   const aborted = Promise.withResolvers<never>();
   const leave = () => aborted.reject(signal.reason);
   signal.addEventListener("abort", leave, { once: true });
@@ -157,32 +156,29 @@ async function orLeft(reading: Promise<CheckedInput>, signal: AbortSignal): Prom
   }
 }
 
-const mostTries = 8;
+const maxAttempts = 8;
 
-export interface Tries {
-  /** What came of it, where one was done. */
+export interface Attempts {
+  /** The outcome of a finished attempt. */
   made: ToolOutcome | undefined;
-  /** By all of them. It is counted with the end of the call, which none of them came to. */
-  used: UsedByCall;
-  /** Of the prediction of the next one, if there may be one. */
+  /** Usage of all attempts, counted with the end of the call. */
+  used: CallUsage;
+  /** Prediction id of the next attempt; undefined if no attempt is left. */
   nextId: string | undefined;
 }
 
-/**
- * A call that a crash interrupted is made again, but not paid again: the id of its prediction follows from the call, so
- * one that was done is found. One that was not gets the next id.
- */
-export async function findTries(
+/** Finds earlier attempts after a crash, so that a finished prediction is not paid twice: ids follow from the call. */
+export async function findAttempts(
   { predictions }: { predictions: Pick<Predictions, "recallCall"> },
   runId: string,
   callId: string,
-): Promise<Tries> {
-  let used: UsedByCall = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cache_write_tokens: 0, cost_micros: 0 };
-  for (let attempt = 0; attempt < mostTries; attempt++) {
-    const nextId = idOfTry(runId, callId, attempt);
+): Promise<Attempts> {
+  let used = noUsage;
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const nextId = attemptId(runId, callId, attempt);
     const found = await predictions.recallCall(nextId);
     if (!found) return { made: undefined, used, nextId };
-    used = plus(used, found);
+    used = addUsage(used, usageOf(found));
     if (found.kind === "done") {
       return { made: { text: JSON.stringify(found.output), isError: false, used }, used, nextId: undefined };
     }
@@ -190,24 +186,14 @@ export async function findTries(
   return { made: undefined, used, nextId: undefined };
 }
 
-function isFree(used: UsedByCall): boolean {
+function isFree(used: CallUsage): boolean {
   return Object.values(used).every((count) => count === 0);
-}
-
-function plus(used: UsedByCall, { usage, price }: Pick<Outcome, "usage" | "price">): UsedByCall {
-  return {
-    input_tokens: used.input_tokens + (usage?.inputTokens ?? 0),
-    output_tokens: used.output_tokens + (usage?.outputTokens ?? 0),
-    cached_tokens: used.cached_tokens + (usage?.cachedTokens ?? 0),
-    cache_write_tokens: used.cache_write_tokens + (usage?.cacheWriteTokens ?? 0),
-    cost_micros: used.cost_micros + price,
-  };
 }
 
 const digits = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/** With the time of the run, so that it sorts where it belongs. */
-function idOfTry(runId: string, callId: string, attempt: number): string {
+/** Contains the time of the run, so that ids sort by time. */
+function attemptId(runId: string, callId: string, attempt: number): string {
   const hash = createHash("sha256").update(`${callId} ${attempt}`).digest();
   const tail = Array.from(hash.subarray(0, 16), (byte) => digits.charAt(byte & 31)).join("");
   return `${idPrefixes.prediction}_${runId.slice(-26, -16)}${tail}`;

@@ -29,7 +29,7 @@ export function callerNamed(userId: string, more: Partial<Caller> = {}): Caller 
   };
 }
 
-/** A run of one's own agent unless said otherwise. */
+/** By default a run of the caller's own agent. */
 export function scopeOf(
   owner: string | Caller,
   { snapshot, ...more }: Partial<Omit<RunScope, "snapshot">> & { snapshot?: Partial<AgentSnapshot> } = {},
@@ -62,7 +62,7 @@ export function scopeOf(
 
 let calls = 0;
 
-/** Each is a call of its own. */
+/** Each call has its own id. */
 export const calling = (given: Record<string, unknown>, signal = new AbortController().signal): ToolCallRequest => ({
   callId: `call_${++calls}`,
   arguments: given,

@@ -1,33 +1,27 @@
 import type { AgentSnapshot, RunLeave } from "@gantry/wire";
 import type { Caller } from "../../accounts/index.ts";
-import type { UsedByCall } from "../run-writer.ts";
+import type { CallUsage } from "../call-usage.ts";
 
-/**
- * Among the connectors of a run: a run above it is of another's agent. One's own agent needs no leave to use what is
- * one's own; one that somebody else's agent sets to work does.
- */
+/** Marks a run, in its connectors, as started by another user's agent. Then the caller's own agent needs permission too. */
 export const calledByOthersAgent = "under-others";
 
-/** Who runs an agent, and what that agent may use: all that the tools of one run depend on. */
+/** The caller of a run and what its tools may use. */
 export interface RunScope {
   runId: string;
-  /** Who asked for the run and pays for it. */
+  /** The caller, who pays for the run. */
   userId: string;
-  /** The same, as its key may act; undefined once that works no longer. Nothing is called then. */
+  /** The caller with the rights of its key; undefined if the key was revoked. Then no tool is called. */
   caller: Caller | undefined;
-  /** The agent's creator, whose drives and tool servers it uses. Equal to `userId` where one runs one's own. */
+  /** The agent's creator, who owns its drives and tool servers. */
   ownerId: string;
   snapshot: AgentSnapshot;
-  /** What of its own the caller lets another's agent use, and `calledByOthersAgent`. */
+  /** What the caller lets other users' agents use, and `calledByOthersAgent`. */
   connectors: readonly string[];
-  /** The address that links carry. */
+  /** Base of links. */
   baseUrl: string;
 }
 
-/**
- * Whether the agent is run by its creator, for itself. Below another's agent one's own is run as it would be for anybody
- * else: what it does there is what that other one wants.
- */
+/** Whether the creator runs the agent directly. Called by another user's agent, it has no more rights than for others. */
 export function isOwnersOwnRun({
   userId,
   ownerId,
@@ -36,73 +30,60 @@ export function isOwnersOwnRun({
   return userId === ownerId && !connectors.includes(calledByOthersAgent);
 }
 
-/** Whether a run may use what is its caller's own: for itself always, another's agent with the caller's leave. */
+/** Whether a run may use something that belongs to its caller: own agents always, others with permission. */
 export function mayUse(scope: Pick<RunScope, "userId" | "ownerId" | "connectors">, what: RunLeave): boolean {
   return isOwnersOwnRun(scope) || scope.connectors.includes(what);
 }
 
 export interface ToolCallRequest {
-  /** Of this call, stable over a repeat after a crash: an idempotency id for whoever takes one. */
+  /** Stable across retries after a crash: usable as an idempotency key. */
   callId: string;
-  /** Checked against `parameters`; the binding's fixed values are in it. */
+  /** Checked against `parameters`, with the fixed values of the binding. */
   arguments: Readonly<Record<string, unknown>>;
-  /** Arguments that nothing of may be told, as the binding fixes them and its creator is somebody else; left out: none. */
+  /** Names of arguments that are fixed by another user and must not be shown. */
   hidden?: readonly string[];
-  /** Of a run with a cost limit: the amount set aside for this call, which it must not exceed. */
+  /** With a cost limit: the hold of this call, which it must not exceed. */
   setAside?: number;
-  /** Aborted when the run is cancelled, out of time, or handed to another node. */
+  /** Aborted when the run is cancelled, out of time, or released by this node. */
   signal: AbortSignal;
 }
 
 export interface ToolOutcome {
-  /** What the model and the events get; nothing in it is secret. Cut to the bound by whoever runs the tool. */
+  /** For the model and the events, without secrets. Truncated by the caller. */
   text: string;
-  /** The call failed, and the text says why and what to do: it is told to the model. */
+  /** The call failed, and the text says why and what to do. */
   isError: boolean;
-  /** Something that only the run's caller may see, and once: stored sealed, fetched by its own route. */
+  /** Shown once, to the caller of the run only; stored sealed. */
   oneTimeSecret?: { field: string; value: string; last4?: string };
-  /** What the call used and cost the caller, on top of the run's own model calls. */
-  used?: UsedByCall;
+  /** Usage and charge of the call, besides the model calls of the run. */
+  used?: CallUsage;
 }
 
 /**
- * A tool as a run has it. `execute` resolves with an outcome for everything that can go wrong on the far side and in the
- * arguments; it rejects only when aborted, or when the platform itself fails. One that has cost something by the time it
- * is aborted does not reject: its outcome says what.
+ * A tool of a run. `execute` resolves with an outcome for failures upstream and in the arguments. It rejects only if it is
+ * aborted or the platform fails; an aborted call that was charged resolves with its usage.
  */
 export interface RunTool {
-  /** As the model calls it: unique within the run, `[a-zA-Z0-9_-]{1,64}`. */
+  /** For the model: unique within the run, `[a-zA-Z0-9_-]{1,64}`. */
   readonly name: string;
   readonly description: string;
   /** JSON Schema of the arguments. */
   readonly parameters: Record<string, unknown>;
-  /** Whoever executes it wrote `parameters` and checks the arguments as well; left out: `parameters` are all there is. */
+  /** The upstream server wrote `parameters` and validates the arguments itself. */
   readonly checksItself?: boolean;
-  /**
-   * Throws a Fault with everything that is wrong with the arguments, what cannot be stored too. Left out: `parameters`
-   * decide; given, they only tell the model what to send.
-   */
+  /** Replaces the validation against `parameters`. Throws a Fault with all issues, including values that cannot be stored. */
   check?(args: Readonly<Record<string, unknown>>): void;
-  /** A read that a crash interrupted is made again; a write is reported as "outcome unknown". */
+  /** After a crash, a read is repeated; a write is reported with an unknown outcome. */
   readonly kind: "read" | "write";
-  /** Asks by default before it is called; a binding may say otherwise. */
+  /** Needs a confirmation by default; a binding may override this. */
   readonly asks: boolean;
   execute(call: ToolCallRequest): Promise<ToolOutcome>;
-  /**
-   * What a call may cost the caller at most, in millionths of a dollar; left out: nothing. One that may cost something
-   * ends by itself soon after it is aborted, and is waited for.
-   */
+  /** Largest charge of a call, in millionths of a dollar. Such a call ends soon after an abort, and the run waits for it. */
   mostCost?(args: Readonly<Record<string, unknown>>): Promise<number>;
-  /** The arguments as events and questions may show them; left out: as they are. */
+  /** Arguments for events and confirmations, without secrets. */
   mask?(args: Readonly<Record<string, unknown>>): Record<string, unknown>;
-  /**
-   * What a call would reach at this moment: a tenant, a server, a drive. An approval is good for that alone. Left out: the
-   * arguments say it all. Rejects with a Fault when there is nothing to reach.
-   */
+  /** What a call would act on now, such as a tenant or a drive. A confirmation is valid only for this target. */
   target?(args: Readonly<Record<string, unknown>>): Promise<string>;
-  /**
-   * What the question shows beside tool and arguments, if anything, without secrets. Rejects with a Fault when the call
-   * could not be made: then nobody is asked.
-   */
+  /** Details for the confirmation, without secrets. Rejects with a Fault if the call would fail: then no confirmation is needed. */
   preview?(call: ToolCallRequest): Promise<Record<string, unknown> | undefined>;
 }

@@ -45,7 +45,7 @@ const toolsOf = (servers: { id: string; tools?: string[] }[], more: Parameters<t
   });
 
 describe("the tools of an agent's servers", () => {
-  test("are named after their server and called as the server names them", async () => {
+  test("are prefixed with the server's name and called by the server's own", async () => {
     const { server, id, name } = await register({ "on tools/call": ({ answer }) => answer(text("hello")) });
     const { tools, missing } = await toolsOf([{ id }]);
     expect(missing).toEqual([]);
@@ -57,7 +57,7 @@ describe("the tools of an agent's servers", () => {
     expect(sent?.params).toMatchObject({ name: "echo", arguments: { a: 1 } });
   });
 
-  test("what says of itself that it reads is a read, what says that it destroys asks", async () => {
+  test("read-only tools are reads, destructive ones need a confirmation", async () => {
     const list = [
       { ...echoTool, name: "look", annotations: { readOnlyHint: true } },
       { ...echoTool, name: "drop", annotations: { destructiveHint: true } },
@@ -72,7 +72,7 @@ describe("the tools of an agent's servers", () => {
     ]);
   });
 
-  test("an approval is good for a server at its address, whatever its name", async () => {
+  test("an approval is valid for a server at its address, under any name", async () => {
     const [one, other] = [await register(), await register()];
     const targetsOf = async () => {
       const { tools } = await toolsOf([{ id: one.id }, { id: other.id }]);
@@ -82,7 +82,7 @@ describe("the tools of an agent's servers", () => {
     expect(before).not.toBe(beside);
     await t.toolServers.change(ownerId, one.id, { name: `${one.name}-renamed` });
     expect(await targetsOf()).toEqual([before, beside]);
-    // The other's address does not make it the other.
+    // The same address does not make it the same server.
     await t.toolServers.change(ownerId, one.id, { url: other.server.url });
     const [moved] = await targetsOf();
     expect([before, beside]).not.toContain(moved);
@@ -95,12 +95,12 @@ describe("the tools of an agent's servers", () => {
     const { tools } = await toolsOf([{ id }], { userId: otherId, caller: callerNamed(otherId) });
     expect(tools).toHaveLength(1);
     for (const tool of tools) expect(await execute(tool, {})).toEqual({ text: "hello", isError: false });
-    // But not its own in the place of the creator's.
+    // But not the caller's own servers.
     const { missing } = await toolsOf([{ id }], { ownerId: otherId });
     expect(missing).toEqual([{ serverId: id, serverName: undefined, reason: "The server was deleted" }]);
   });
 
-  test("what is not there is named, the others are there", async () => {
+  test("missing tools are listed, the others work", async () => {
     const [up, down] = [await register(), await register()];
     down.server.script = { before: (_request, response) => !!response.writeHead(503).end() };
     const { tools, missing } = await toolsOf([
@@ -118,7 +118,7 @@ describe("the tools of an agent's servers", () => {
 });
 
 describe("a call that fails", () => {
-  test("at the tool, at the server, and because the server was removed", async () => {
+  test("in the tool, in the server, or because the server was removed", async () => {
     const { server, id } = await register({
       "on tools/call": ({ answer }) => answer({ ...text("no"), isError: true }),
     });
@@ -132,7 +132,7 @@ describe("a call that fails", () => {
     expect(await execute(tool, {})).toEqual({ text: "Tool server not found", isError: true });
   });
 
-  test("an abort rejects with its reason, and the server hears of it", async () => {
+  test("an abort rejects with its reason and reaches the server", async () => {
     const { server, id } = await register({ "on tools/call": () => {} });
     const { tools } = await toolsOf([{ id }]);
     const [tool] = tools;

@@ -2,10 +2,7 @@ import type { DescribedTools, ModelTool, ToolServers } from "../../tool-servers/
 import { isOwnersOwnRun, type RunScope, type RunTool } from "./run-tool.ts";
 import { outcomeOfFailure } from "./tool-failure.ts";
 
-/**
- * The tools of the agent's MCP servers, which are its creator's. Asked for at the start of a run, so that it sees what
- * the servers have now; what is not there now is named.
- */
+/** The tools of the agent's MCP servers, listed when a worker claims the run. */
 export async function serverTools(
   toolServers: ToolServers,
   scope: RunScope,
@@ -18,7 +15,7 @@ export async function serverTools(
   return { tools: tools.map((tool) => serverTool(toolServers, scope, tool, isOwn)), missing };
 }
 
-/** How a server failed, and what it is called, is its owner's alone. */
+/** Other users do not see the name of the server or its message. */
 const failedFor = {
   unknown: "The tool could not be reached, or failed. Whether it ran is unknown.",
   not_made: "The tool could not be reached. It did not run.",
@@ -48,7 +45,7 @@ function serverTool(
       }
     },
     async target() {
-      // Of two servers that were given each other's names, each is still itself.
+      // By id: names of servers can be swapped.
       return JSON.stringify([serverId, (await toolServers.read(ownerId, serverId)).url, tool]);
     },
   };

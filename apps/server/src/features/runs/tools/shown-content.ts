@@ -1,18 +1,17 @@
 import { isUtf8 } from "node:buffer";
 import type { Readable } from "node:stream";
 
-/** Of a file or an answer, so that with its mark and its headers it stays below the 64 kB of a result. */
-export const mostShownBytes = 64_000;
+/** Leaves space for a note and headers below the 64 kB of a result. */
+export const maxShownBytes = 64_000;
 const longestUtf8 = 4;
 
 export interface TakenBytes {
   bytes: Buffer;
-  /** Whether that was all. */
   isWhole: boolean;
 }
 
-/** The beginning of a body. The rest is not read: the body is destroyed. */
-export async function takeBytes(body: Readable, most = mostShownBytes): Promise<TakenBytes> {
+/** Reads the beginning of a body and destroys the body. */
+export async function takeBytes(body: Readable, most = maxShownBytes): Promise<TakenBytes> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -23,10 +22,7 @@ export async function takeBytes(body: Readable, most = mostShownBytes): Promise<
   return { bytes: Buffer.concat(chunks).subarray(0, most), isWhole: size <= most };
 }
 
-/**
- * Bytes as a text for a model, undefined for what is none. UTF-8 says so itself; another encoding counts where it is
- * declared. `total` is the length of the whole, where it is known.
- */
+/** Bytes as text for a model; undefined for binary data. UTF-8 is detected, other encodings must be declared. */
 export function shownText(
   { bytes, isWhole }: TakenBytes,
   {
@@ -39,8 +35,8 @@ export function shownText(
     hide?: (text: string, isWhole: boolean) => string;
   } = {},
 ): string | undefined {
-  const said = decoded(bytes, isWhole, charset);
-  const text = said === undefined ? undefined : hide(said, isWhole);
+  const content = decoded(bytes, isWhole, charset);
+  const text = content === undefined ? undefined : hide(content, isWhole);
   if (text === undefined || isWhole) return text;
   const whole = total === undefined ? "there is more" : `the whole has ${total} bytes`;
   return `${text}\n\n[cut: ${whole}, these are the first ${bytes.length}]`;
@@ -54,7 +50,7 @@ function decoded(bytes: Buffer, isWhole: boolean, charset: string | undefined): 
   try {
     return charset === undefined ? undefined : new TextDecoder(charset).decode(bytes).replaceAll("\0", "\uFFFD");
   } catch {
-    // An encoding that nobody knows.
+    // Unknown encoding.
     return undefined;
   }
 }

@@ -1,34 +1,34 @@
-import type { AgentBinding, AgentTool, ToolBinding } from "@gantry/wire";
+import type { AgentBinding, ToolBinding } from "@gantry/wire";
 import type { ChatTool } from "../../../engines/models/chat.ts";
-import { Fault, fault } from "../../../kernel/errors.ts";
+import { Fault, fault, isUnavailable } from "../../../kernel/errors.ts";
 import { foreignSchema, quotedText } from "../../../kernel/foreign-text.ts";
 import { type Caller, keyReaches } from "../../accounts/index.ts";
-import { type Agents, bindingAsks, type Runnable } from "../../agents/index.ts";
+import { type Agents, asToolBinding, bindingAsks, isAgentBinding, type Runnable } from "../../agents/index.ts";
+import type { MissingTool } from "../../tool-servers/index.ts";
 import { isOwnersOwnRun, type RunScope, type RunTool } from "./run-tool.ts";
 
-/** A tool of a run: one that is executed here, or an agent that gets a run of its own. */
+/** A tool of a run, or a sub-agent, which gets its own run. */
 export type BoxedTool = (
   | { kind: "tool"; tool: RunTool }
   | { kind: "agent"; child: Runnable; binding: AgentBinding }
 ) & {
   name: string;
   description: string;
-  /** What the model may choose: without the binding's fixed values. */
+  /** Arguments that the model chooses: without the fixed values of the binding. */
   parameters: Record<string, unknown>;
-  /** Whether it asks before it is called, unless the caller allowed it beforehand. */
+  /** Whether a call needs a confirmation, unless the caller approved it in advance. */
   asks: boolean;
   fixed: Readonly<Record<string, unknown>>;
 };
 
 export interface Toolbox {
-  /** As they are at this moment. */
   readonly tools: readonly ChatTool[];
   find(name: string): BoxedTool | undefined;
-  /** Whether a tool of that name may be there after all: the server that it is named for could not be asked. */
+  /** Whether the tool may belong to a server that did not answer. */
   mayBeAway(name: string): boolean;
-  /** An agent among them was published anew: from now on it is offered, and its calls are checked, as it is now. */
+  /** Replaces a sub-agent by its new revision. */
   follow(name: string, child: Runnable): void;
-  /** About what the agent is to have and is not there now, as whoever runs it may know it. */
+  /** Missing tools, as the caller may know them. */
   missing: readonly string[];
 }
 
@@ -40,18 +40,12 @@ export interface ToolboxDeps {
   ): Promise<{ tools: RunTool[]; missing: readonly MissingTool[] }>;
 }
 
-export interface MissingTool {
-  serverName: string | undefined;
-  tool?: string;
-  reason: string;
-}
-
-/** Everything that an agent may call in a run, under names that no two share. */
+/** All tools of a run, under unique names. */
 export async function openToolbox(deps: ToolboxDeps, scope: RunScope, signal: AbortSignal): Promise<Toolbox> {
   const { snapshot } = scope;
   const { tools, missing } = await deps.toolsFor(scope, { signal });
   const bindings = new Map<string, string | ToolBinding>();
-  for (const tool of snapshot.tools) if (!isAgentBinding(tool)) bindings.set(bindingId(tool), tool);
+  for (const tool of snapshot.tools) if (!isAgentBinding(tool)) bindings.set(asToolBinding(tool).id, tool);
   const boxed: BoxedTool[] = tools.map((tool) => boxTool(scope, tool, bindings.get(tool.name)));
   const gone = missing.map(({ serverName, tool, reason }) =>
     [serverName ?? "a tool server", tool, reason].filter((part) => part !== undefined).join(": "),
@@ -62,12 +56,12 @@ export async function openToolbox(deps: ToolboxDeps, scope: RunScope, signal: Ab
       if (scope.caller) refuseOutOfReach(scope.caller, child);
       boxed.push(boxAgent(scope, binding, child));
     } catch (error) {
-      if (!(error instanceof Fault) || error.type === "service_unavailable") throw error;
+      if (!(error instanceof Fault) || isUnavailable(error)) throw error;
       gone.push(`the agent ${binding.name ?? binding.agent_id}: ${error.message}`);
     }
   }
   const byName = new Map<string, BoxedTool>();
-  for (const one of boxed) if (!byName.has(one.name)) byName.set(one.name, one);
+  for (const tool of boxed) if (!byName.has(tool.name)) byName.set(tool.name, tool);
   return {
     get tools() {
       return [...byName.values()].map(({ name, description, parameters }) => ({ name, description, parameters }));
@@ -79,31 +73,23 @@ export async function openToolbox(deps: ToolboxDeps, scope: RunScope, signal: Ab
       ),
     follow(name, child) {
       const known = byName.get(name);
-      // Its name in the run stays, also where it was made of a slug that is another one now.
+      // The name stays the same within a run, even if the slug changed.
       if (known?.kind === "agent") byName.set(name, { ...boxAgent(scope, known.binding, child), name });
     },
     missing: shownMissing(scope, gone),
   };
 }
 
-/** What an agent is made of is its creator's alone. A model repeats what it is told, so it is told no more than others. */
+/** Only the creator sees which tools are missing. The model sees no more, because it may repeat the text. */
 function shownMissing(scope: RunScope, gone: readonly string[]): readonly string[] {
   if (isOwnersOwnRun(scope) || gone.length === 0) return gone;
-  return [`${gone.length} of what the agent is to have`];
+  return [`${gone.length} of the agent's tools`];
 }
 
-function bindingId(tool: string | ToolBinding): string {
-  return typeof tool === "string" ? tool : tool.id;
-}
-
-/** The key that pays is confined in what its runs start, too. */
+/** The limits of the caller's key also apply to sub-agents. */
 export function refuseOutOfReach(caller: Caller, { revision }: Runnable): void {
   if (keyReaches(caller, revision.snapshot.model)) return;
-  throw fault("forbidden", "The API key that started the run does not have access to its model");
-}
-
-function isAgentBinding(tool: AgentTool): tool is AgentBinding {
-  return typeof tool !== "string" && tool.type === "agent";
+  throw fault("forbidden", "The API key that started the run does not have access to the model of this agent");
 }
 
 function boxTool(scope: RunScope, tool: RunTool, binding: string | ToolBinding | undefined): BoxedTool {
@@ -120,8 +106,8 @@ function boxTool(scope: RunScope, tool: RunTool, binding: string | ToolBinding |
 }
 
 /**
- * Fixed values may be the creator's secrets, such as the header of a request: nobody else sees them. What goes to the
- * caller's own tenant is shown, for it is the caller who answers for it.
+ * Fixed values may be secrets of the creator, so other users do not see them. Values for the caller's own tenant are shown,
+ * because the caller is responsible for them.
  */
 function hidingFixed(scope: RunScope, tool: RunTool, fixed: readonly string[]): RunTool {
   if (fixed.length === 0 || isOwnersOwnRun(scope) || tool.name.startsWith("idp_")) return tool;
@@ -134,7 +120,7 @@ function hidingFixed(scope: RunScope, tool: RunTool, fixed: readonly string[]): 
   };
 }
 
-/** What the agent's list of tools says; a server's tool stands in none, and says it of itself. */
+/** Tools of servers have no binding and decide themselves. */
 function asksBefore(tool: RunTool, binding: string | ToolBinding | undefined): boolean {
   return binding === undefined ? tool.asks : bindingAsks(binding, { id: tool.name, kind: tool.kind });
 }
@@ -148,13 +134,13 @@ function withoutFixed(
   const properties = { ...(parameters.properties as Record<string, unknown> | undefined) };
   for (const name of names) delete properties[name];
   const required = ((parameters.required as string[] | undefined) ?? []).filter((name) => !names.includes(name));
-  // The fixed values count as well.
+  // Fixed values count too.
   const least = Number(parameters.minProperties ?? 0) - names.length;
   const { minProperties: _ofAll, ...rest } = parameters;
   return { ...rest, properties, required, ...(least > 0 && { minProperties: least }) };
 }
 
-/** What another creator wrote of an agent is marked as theirs for the model that may call it. */
+/** Text by another creator is marked as such for the model. */
 function boxAgent({ ownerId }: Pick<RunScope, "ownerId">, binding: AgentBinding, child: Runnable): BoxedTool {
   const { snapshot } = child.revision;
   const { owner } = child.agent;

@@ -3,9 +3,9 @@ import { bindApproval, mismatchOf } from "./approval.rules.ts";
 
 const call = { tool: "idp_role_delete", arguments: { id: "rol_1", force: true } };
 const approved = (answerHash: string, shownTenant: string | null = null) => ({ ...call, answerHash, shownTenant });
-const moved = expect.stringContaining("no longer what would be called");
+const moved = expect.stringContaining("target of the call has changed");
 
-test("an approval is good for its target and no other", () => {
+test("an approval is valid only for its target", () => {
   const bound = approved(bindApproval(call, "a.example"));
   expect(mismatchOf(bound, "a.example")).toBeUndefined();
   for (const other of ["b.example", "", undefined]) expect(mismatchOf(bound, other)).toEqual(moved);
@@ -13,7 +13,7 @@ test("an approval is good for its target and no other", () => {
   expect(mismatchOf(turned, "a.example")).toBeUndefined();
 });
 
-test("and for its arguments and no others, whatever the target", () => {
+test("an approval is valid only for its arguments", () => {
   for (const target of ["a.example", undefined]) {
     const bound = approved(bindApproval(call, target));
     expect(mismatchOf(bound, target)).toBeUndefined();
@@ -24,7 +24,7 @@ test("and for its arguments and no others, whatever the target", () => {
   expect(mismatchOf({ ...call, answerHash: null, shownTenant: null }, undefined)).toContain("not those");
 });
 
-test("one that is bound to no target is good for the tenant that its question showed, or else for any", () => {
+test("an approval without a target is valid for the tenant that it showed, or for any", () => {
   const hash = bindApproval(call, undefined);
   expect(mismatchOf(approved(hash, "a.example"), "a.example")).toBeUndefined();
   expect(mismatchOf(approved(hash, "a.example"), "b.example")).toEqual(moved);

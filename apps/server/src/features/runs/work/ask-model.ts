@@ -1,38 +1,38 @@
 import type { ChatCall } from "../../../engines/models/chat.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
-import type { RunHistory, SaidMessage } from "../run.ts";
-import type { SummingUp } from "../run-writer.ts";
-import { type ModelDeps, presentModel, sponsorOf } from "./access.ts";
+import type { ModelMessage, RunHistory } from "../run.ts";
+import type { SummaryRange } from "../run-writer.ts";
+import { currentModel, type ModelDeps, sponsorOf } from "./access.ts";
 import { type CalledModel, callModel, type ModelCallDeps } from "./call-model.ts";
 import { affordableCall } from "./max-cost.rules.ts";
 import type { RunSession } from "./session.ts";
-import { costsTooMuch, keyIsGone } from "./stopped.ts";
+import { keyRevoked, maxCostReached } from "./stopped.ts";
 
 export type MadeCall = CalledModel &
   Pick<PlannedCall, "isShort" | "setAside"> & {
-    /** Of the answer, in tokens, if it was cut. */
+    /** Length limit of the answer in tokens, if it was cut off. */
     limit: number;
   };
 
-interface Question {
-  /** The id that the run has for its next call. */
+interface ModelRequest {
+  /** Prediction id of the call. */
   callId: string;
-  /** Where the question is for a summary. */
-  summingUp: SummingUp | undefined;
+  /** Set if the call is a summary. */
+  summingUp: SummaryRange | undefined;
   caller: Caller | undefined;
   chat: Omit<ChatCall, "signal">;
   inputTokens: number;
 }
 
-/** Asks the run's model, within what the run may cost. The run ends where there is nobody left to ask for. */
+/** Calls the model of the run within the cost limit of the run. */
 export async function askModel(
   deps: ModelCallDeps & ModelDeps,
   session: RunSession,
   history: RunHistory,
-  { callId, summingUp, caller, chat, inputTokens }: Question,
+  { callId, summingUp, caller, chat, inputTokens }: ModelRequest,
 ): Promise<MadeCall> {
-  if (!caller) throw keyIsGone();
+  if (!caller) throw keyRevoked();
   let planned = await planCall(deps, session, history, { chat, inputTokens });
   const called = await callModel(deps, session, {
     callId,
@@ -44,19 +44,19 @@ export async function askModel(
     },
     inputTokens,
   });
-  const made = called.used.output_tokens;
+  const length = called.used.output_tokens;
   const { maxTokens } = planned.chat;
-  const isLess = maxTokens === undefined || (made > 0 && made < maxTokens);
-  // Where none was asked for, or the model's own is lower, the limit shows in how far an answer came that was cut.
-  const limit = isLess ? made : (maxTokens ?? made);
+  const isLess = maxTokens === undefined || (length > 0 && length < maxTokens);
+  // Without a limit, or with a lower one of the model, the length of the answer shows the limit.
+  const limit = isLess ? length : (maxTokens ?? length);
   return { ...called, isShort: planned.isShort && !isLess, setAside: planned.setAside, limit };
 }
 
-/** A model that calls tools although it was told not to is not answered: it has had its turn. */
-export function saidIn({ answer, limit }: MadeCall, mayCall: boolean): SaidMessage {
+/** Tool calls are dropped if the model was asked not to call tools. */
+export function messageOf({ answer, limit }: MadeCall, mayCall: boolean): ModelMessage {
   const isCut = answer.stop === "length";
   const toolCalls = mayCall ? answer.toolCalls : [];
-  // Thoughts that broke off are not signed, and would be refused. Only beside calls are they wanted again.
+  // Incomplete reasoning has no signature and would be refused. It is needed only beside tool calls.
   const hasOpaque = mayCall && answer.opaque !== undefined && (!isCut || toolCalls.length > 0);
   return {
     text: answer.text,
@@ -71,15 +71,12 @@ type Chat = Omit<ChatCall, "signal">;
 export interface PlannedCall {
   model: Model;
   chat: Chat;
-  /** Its answer may be as short as it may only because no more can be paid. */
+  /** The cost limit shortens the answer. */
   isShort: boolean;
   setAside: number;
 }
 
-/**
- * The call as it may be made at this moment, of the model as it is now. `before` is what was planned a while ago: it
- * stands unless the model has changed, which it may have done while something was waited for.
- */
+/** Plans the call with the current model. Reuses `before` unless the model has changed since. */
 export async function planCall(
   deps: ModelDeps,
   session: RunSession,
@@ -88,20 +85,20 @@ export async function planCall(
   before?: PlannedCall,
 ): Promise<PlannedCall> {
   for (let planned = before; ; ) {
-    const model = await presentModel(deps, history);
+    const model = await currentModel(deps, history);
     if (planned?.model.id === model.id && planned.model.version === model.version) return planned;
     if (planned && planned.setAside > 0) await session.write({ holdMore: -planned.setAside });
     planned = await setAside(session, model, chat, inputTokens);
   }
 }
 
-/** What the call may cost is set aside before it is made, so that calls side by side do not exceed a limit together. */
+/** Places the hold before the call, so that parallel calls do not exceed the limit together. */
 async function setAside(session: RunSession, model: Model, chat: Chat, inputTokens: number): Promise<PlannedCall> {
   for (;;) {
-    // What a sponsor pays is no part of what the run may cost.
-    const room = sponsorOf(model, session.run) === undefined ? session.room : null;
-    const affordable = affordableCall(model.manifest, inputTokens, room);
-    if (affordable === undefined) throw costsTooMuch();
+    // A sponsored call does not count against the limit.
+    const budget = sponsorOf(model, session.run) === undefined ? session.budget : null;
+    const affordable = affordableCall(model.manifest, inputTokens, budget);
+    if (affordable === undefined) throw maxCostReached();
     if (affordable === "no limit") return { model, chat, isShort: false, setAside: 0 };
     const { maxTokens, isShort, most } = affordable;
     if (!(await session.setAside(most))) continue;
@@ -113,10 +110,9 @@ async function setAside(session: RunSession, model: Model, chat: Chat, inputToke
 const bytesPerToken = 3;
 
 /**
- * About how many tokens the next call of a run has. The first is counted; from then on only what was added since is
- * estimated, because counting the whole conversation before every call would cost more than the rest of a step. The
- * upstream may correct the estimate downwards only: the reservation follows from it, and an upstream that could raise
- * it would raise its own bill with every call.
+ * Estimates the input tokens of the next call. The first call is counted; later ones add an estimate of the new text,
+ * because counting everything would take longer than the rest of a step. The upstream can only lower the estimate, so it
+ * cannot raise its own charge.
  */
 export class TokenEstimate {
   readonly #countTokens: (text: string) => Promise<number>;
@@ -136,7 +132,7 @@ export class TokenEstimate {
     return this.#asked.tokens;
   }
 
-  /** What the upstream counted for the call that was asked about last. */
+  /** Input tokens of the last call, as the upstream counted them. */
   learn(inputTokens: number): void {
     const { bytes, tokens } = this.#asked;
     if (inputTokens > 0) this.#known = { bytes, tokens: Math.min(inputTokens, tokens) };

@@ -1,5 +1,6 @@
 import type { AgentSnapshot } from "@gantry/wire";
 import type { SchemaFault, Schemas } from "../../../engines/schemas/schemas.ts";
+import { isRecord } from "../../../kernel/is-record.ts";
 import type { Run, Step } from "../run.ts";
 import { isCutText, joinedText } from "./cut-answers.rules.ts";
 import { lengthLimit } from "./prompts.rules.ts";
@@ -14,15 +15,15 @@ interface Answered {
   snapshot: AgentSnapshot;
 }
 
-const formatTries = 3;
-const faultsTold = 3;
+const maxFormatSteps = 3;
+const shownFaults = 3;
 
-/** The last thing that the model said to the goal; a summary is none. */
+/** The last step that is not a summary. */
 export function lastStep(steps: readonly Step[]): Step | undefined {
   return steps.findLast((step) => step.kind !== "summary");
 }
 
-/** The run's output, if what the model said last is that. */
+/** The output of the run, if the last step is the answer. */
 export async function outputOf(
   deps: AnswerDeps,
   answered: Answered,
@@ -35,13 +36,15 @@ export async function outputOf(
   if (!snapshot.output_schema) return isCutText(last) ? undefined : freeOutput(joinedText(steps));
   const faults = await faultsOf(deps, answered, last);
   if (faults.length === 0) return jsonAnswer(last.message.text) as Record<string, unknown>;
-  const tries = steps.filter((step) => step.kind === "format").length;
-  if (tries < formatTries) return undefined;
-  const told = faults.slice(0, faultsTold).map(({ path, message }) => `${path.join(".") || "the answer"}: ${message}`);
-  throw new RunFailed("internal", `The model's answer never satisfied the output schema: ${told.join("; ")}`);
+  const attempts = steps.filter((step) => step.kind === "format").length;
+  if (attempts < maxFormatSteps) return undefined;
+  const reasons = faults
+    .slice(0, shownFaults)
+    .map(({ path, message }) => `${path.join(".") || "the answer"}: ${message}`);
+  throw new RunFailed("internal", `The model's answer never satisfied the output schema: ${reasons.join("; ")}`);
 }
 
-/** Whether the next call, if there is one, is about the form of the answer. */
+/** Whether the next call formats the answer. */
 export async function isFormattedAfter(deps: AnswerDeps, answered: Answered, step: Step): Promise<boolean> {
   const { snapshot } = answered;
   if (step.kind === "format") return true;
@@ -51,7 +54,7 @@ export async function isFormattedAfter(deps: AnswerDeps, answered: Answered, ste
   return snapshot.output_schema !== null && (await faultsOf(deps, answered, step)).length > 0;
 }
 
-/** What is wrong with a step's text as the run's output. One that was cut is wrong, whatever it looks like. */
+/** Issues of a step's text as the output. Text that was cut off is never valid. */
 export async function faultsOf(
   { schemas }: AnswerDeps,
   { run, snapshot: { output_schema: schema } }: Answered,
@@ -62,11 +65,11 @@ export async function faultsOf(
   }
   const value = jsonAnswer(message.text);
   if (value === undefined) return [{ path: [], message: "must be JSON" }];
-  if (!isObject(value)) return [{ path: [], message: "must be a JSON object" }];
+  if (!isRecord(value)) return [{ path: [], message: "must be a JSON object" }];
   return schemas.validate(schema ?? {}, value, run.userId);
 }
 
-/** The JSON value in what a model answered: the whole text, or the one block of code or object in it. */
+/** The JSON value in an answer: the whole text, or its only code block or object. */
 export function jsonAnswer(text: string): unknown {
   const trimmed = text.trim();
   return firstJson([trimmed, fenced(trimmed), braced(trimmed)]);
@@ -78,7 +81,7 @@ function firstJson(candidates: readonly (string | undefined)[]): unknown {
     try {
       return JSON.parse(candidate);
     } catch {
-      // The next one may be it.
+      // Try the next candidate.
     }
   }
   return undefined;
@@ -97,25 +100,18 @@ function braced(text: string): string | undefined {
   return start < 0 || end <= start ? undefined : text.slice(start, end + 1);
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+/** JSON.stringify overflows the stack at deeper nesting. */
+const maxDepth = 500;
 
-/** Levels of nesting: what is deeper overflows the stack of whoever writes it down. */
-const deepest = 500;
-
-/**
- * Without a schema: the object that the model answered, else its text. Only a text that is JSON as a whole counts, or is
- * as a whole one block of it: an object among words is a part of what was said.
- */
+/** Without a schema: the object, if the whole text is JSON or one code block; otherwise the text. */
 export function freeOutput(text: string): Record<string, unknown> {
   const trimmed = text.trim();
   const isBlock = trimmed.startsWith("```") && trimmed.endsWith("```");
   const whole = firstJson([trimmed, isBlock ? trimmed.slice(3, -3).replace(/^[\w-]+/, "") : undefined]);
-  return isObject(whole) && isWritable(whole, deepest) ? whole : { text };
+  return isRecord(whole) && isWritable(whole, maxDepth) ? whole : { text };
 }
 
-/** Whether it can be written down as what it was read from: a number too large for one has become Infinity. */
+/** Whether the value survives JSON.stringify: a number that is too large has become Infinity. */
 function isWritable(value: unknown, levels: number): boolean {
   if (typeof value === "number") return Number.isFinite(value);
   if (typeof value !== "object" || value === null) return true;

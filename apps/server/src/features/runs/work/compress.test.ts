@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Step, StoredCall } from "../run.ts";
 import { shorten } from "./compress.ts";
-import type { Transcript } from "./conversation.rules.ts";
+import type { Conversation } from "./conversation.rules.ts";
 
 const countTokens = async (text: string) => Math.ceil(text.length / 4);
 const window = 1000;
@@ -34,7 +34,7 @@ const result = (n: number, length: number): StoredCall => ({
   answerHash: null,
   shownTenant: null,
 });
-const told = (steps: Step[], calls: StoredCall[], more: Partial<Transcript> = {}): Transcript => ({
+const conversation = (steps: Step[], calls: StoredCall[], more: Partial<Conversation> = {}): Conversation => ({
   system: "System.",
   goal: "Goal.",
   input: {},
@@ -50,27 +50,27 @@ test.each([
   ["the last of two", [step(1), step(2)], [result(1, 10), result(2, 8000)], 3],
   ["the last of three", [step(1), step(2), step(3)], [result(1, 10), result(2, 10), result(3, 8000)], 4],
   ["the only step after a summary", [step(1), summary(2, 1), step(3)], [result(1, 10), result(3, 8000)], 4],
-])("%s is shortened, not summed up, where that is enough", async (_, steps, calls, cutBefore) => {
-  const shortening = await shorten(told(steps, calls), "", countTokens);
+])("%s is shortened, not summarized, if that is enough", async (_, steps, calls, cutBefore) => {
+  const shortening = await shorten(conversation(steps, calls), "", countTokens);
   expect(shortening).toMatchObject({ kind: "results", cutBefore });
   expect("after" in shortening && shortening.after).toBeLessThan(window * 0.8);
 });
 
-test("steps before the last two are summed up where shortening their results is not enough", async () => {
+test("older steps are summarized if shortening is not enough", async () => {
   const steps = [step(1, "t".repeat(2000)), step(2), step(3)];
   const calls = [result(1, 10), result(2, 10), result(3, 3000)];
-  expect(await shorten(told(steps, calls), "", countTokens)).toMatchObject({ kind: "summary", covers: 1 });
+  expect(await shorten(conversation(steps, calls), "", countTokens)).toMatchObject({ kind: "summary", covers: 1 });
 });
 
-test("the last steps are summed up only where they are larger than the window, however short their results", async () => {
-  const huge = told([step(1, "t".repeat(8000))], [result(1, 10)]);
+test("the last steps are summarized only if they exceed the window", async () => {
+  const huge = conversation([step(1, "t".repeat(8000))], [result(1, 10)]);
   expect(await shorten(huge, "", countTokens)).toMatchObject({ kind: "summary", covers: 1 });
   expect(await shorten({ ...huge, cutBefore: 2 }, "", countTokens)).toMatchObject({ kind: "summary", covers: 1 });
-  const full = told([step(1, "t".repeat(3600))], [result(1, 10)], { cutBefore: 2 });
+  const full = conversation([step(1, "t".repeat(3600))], [result(1, 10)], { cutBefore: 2 });
   expect(await shorten(full, "", countTokens)).toMatchObject({ kind: "none" });
 });
 
-test("thoughts that go back with a call are counted, and calls as short as they are sent", async () => {
+test("reasoning sent with a call is counted, and calls in their shortened form", async () => {
   const thought = { type: "thinking", thinking: "t".repeat(4000), signature: "s".repeat(400) };
   const heavy = step(1);
   const opaque = {
@@ -79,7 +79,7 @@ test("thoughts that go back with a call are counted, and calls as short as they 
   };
   const thinking = { ...heavy, message: { ...heavy.message, opaque } };
   const calls = [1, 2, 3].map((n) => result(n, 10));
-  const shortening = await shorten(told([thinking, step(2), step(3)], calls), "", countTokens);
+  const shortening = await shorten(conversation([thinking, step(2), step(3)], calls), "", countTokens);
   expect(shortening).toMatchObject({ kind: "summary", covers: 1 });
   expect("before" in shortening && shortening.before).toBeGreaterThan(1000);
 
@@ -87,12 +87,12 @@ test("thoughts that go back with a call are counted, and calls as short as they 
   const toolCalls = [{ id: "call_1", name: "look", arguments: input }];
   const signed = { protocol: "anthropic", content: [{ type: "tool_use", id: "call_1", name: "look", input }] };
   const long = { ...heavy, message: { text: "", toolCalls, opaque: signed } };
-  const cut = await shorten(told([long, step(2), step(3)], calls), "", countTokens);
+  const cut = await shorten(conversation([long, step(2), step(3)], calls), "", countTokens);
   expect(cut).toMatchObject({ kind: "results", cutBefore: 2 });
   expect("after" in cut && cut.after).toBeLessThan(window * 0.8);
 });
 
-test("a goal that is larger than the window is sent as it is", async () => {
-  const shortening = await shorten(told([], [], { goal: "g".repeat(8000) }), "", countTokens);
+test("a goal larger than the window is sent unchanged", async () => {
+  const shortening = await shorten(conversation([], [], { goal: "g".repeat(8000) }), "", countTokens);
   expect(shortening).toMatchObject({ kind: "none" });
 });

@@ -1,60 +1,64 @@
 import { type ChatCall, type ChatMessage, type ChatTool, sentText } from "../../../engines/models/chat.ts";
 import type { Step } from "../run.ts";
-import type { NewEvent, SummingUp } from "../run-writer.ts";
-import { type MadeCall, saidIn } from "./ask-model.ts";
-import { conversation, type Transcript, visibleSteps } from "./conversation.rules.ts";
+import type { NewEvent, SummaryRange } from "../run-writer.ts";
+import { type MadeCall, messageOf } from "./ask-model.ts";
+import { type Conversation, messagesOf, visibleSteps } from "./conversation.rules.ts";
 import { summaryPrompt } from "./prompts.rules.ts";
 
-/** Above this part of the model's window the conversation is made shorter. */
+/** The conversation is compressed above this part of the model's window. */
 const fullAt = 0.8;
-/** Of the window, what is left of it at least for a summary to be written from. */
-const summaryRoom = 0.6;
-/** The last steps stay as they are: the model is in the middle of them. */
+/** Part of the window for the input of a summary. */
+const summaryInputPart = 0.6;
+/** The last steps are not summarized: the model is working on them. */
 const stepsKept = 2;
-/** No language and hardly any data has fewer. */
+/** A lower bound for almost all text. */
 const bytesPerToken = 2;
 
 export type CountTokens = (text: string) => Promise<number>;
 
 export type Shortening =
   | { kind: "none"; messages: ChatMessage[] }
-  /** Long results before this step are shortened. */
+  /** Results before this step are shortened. */
   | { kind: "results"; messages: ChatMessage[]; cutBefore: number; before: number; after: number }
-  /** Steps up to this one are to be summed up by the model. */
+  /** The model summarizes the steps up to this one. */
   | { kind: "summary"; covers: number; before: number };
 
 /**
- * Keeps the conversation within the model's window: first the long results of older steps are shortened, then those of
- * the last ones where they alone are too much, then the older steps are summed up. Cuts fall between steps only; goal,
- * input and schemas always stay as they are, and so does everything that is stored. `beside` is what goes out with the
- * conversation: tools, schema, the next question.
+ * Keeps the conversation within the model's window: shortens long results of older steps, then those of the last steps if
+ * these alone are too long, then summarizes older steps. Goal, input, schemas and stored data stay unchanged. `beside` is
+ * the rest of the request: tools, schema, prompt.
  */
-export async function shorten(told: Transcript, beside: string, countTokens: CountTokens): Promise<Shortening> {
-  const { window } = told;
-  const messages = conversation(told);
+export async function shorten(
+  conversation: Conversation,
+  beside: string,
+  countTokens: CountTokens,
+): Promise<Shortening> {
+  const { window } = conversation;
+  const messages = messagesOf(conversation);
   const measure = (all: readonly ChatMessage[]) => tokensOf(all, beside, window, countTokens);
   const before = await measure(messages);
   const most = window * fullAt;
   if (before <= most) return { kind: "none", messages };
-  const visible = visibleSteps(told.steps);
+  const visible = visibleSteps(conversation.steps);
   const last = visible.at(-1)?.n ?? 0;
   const keptFrom = (visible.at(-stepsKept) ?? visible[0])?.n ?? 0;
   const older = visible.filter((step) => step.n < keptFrom).map(({ n }) => n);
   const cut = async (cutBefore: number) => {
-    if (cutBefore <= told.cutBefore) return undefined;
-    const shorter = conversation({ ...told, cutBefore });
+    if (cutBefore <= conversation.cutBefore) return undefined;
+    const shorter = messagesOf({ ...conversation, cutBefore });
     return { kind: "results" as const, messages: shorter, cutBefore, before, after: await measure(shorter) };
   };
 
   const olderCut = older.length > 0 ? await cut(keptFrom) : undefined;
   if (olderCut && olderCut.after <= most) return olderCut;
-  // What the last steps alone overfill, no summary of the older ones can mend.
-  const alone = older.length === 0 ? messages : conversation({ ...told, steps: without(told.steps, older) });
+  // A summary of older steps does not help if the last steps alone are too long.
+  const alone =
+    older.length === 0 ? messages : messagesOf({ ...conversation, steps: without(conversation.steps, older) });
   const allCut = (await measure(alone)) > most ? await cut(last + 1) : undefined;
   if (allCut && allCut.after <= most) return allCut;
   const covers = older.at(-1);
   if (covers !== undefined) return { kind: "summary", covers, before };
-  // Nothing older is left. What does not fit at all is summed up, as it would be refused; else it is tried as it is.
+  // No older steps are left. Text beyond the window would be refused, so it is summarized.
   if (last > 0 && (allCut?.after ?? before) > window) return { kind: "summary", covers: last, before };
   return last > 0 && allCut ? allCut : { kind: "none", messages };
 }
@@ -63,31 +67,31 @@ function without(steps: readonly Step[], numbers: readonly number[]): Step[] {
   return steps.filter(({ n }) => !numbers.includes(n));
 }
 
-/** What the summary is written from: the older steps, shortened as far as is needed for them to fit. */
+/** The input of a summary: the older steps, shortened until they fit. */
 export async function summaryMessages(
-  told: Transcript,
+  conversation: Conversation,
   covers: number,
   beside: string,
   countTokens: CountTokens,
 ): Promise<ChatMessage[]> {
-  const { window } = told;
+  const { window } = conversation;
   const older = {
-    ...told,
-    steps: told.steps.filter((step) => step.n <= covers || step.kind === "summary"),
-    calls: told.calls.filter((call) => call.step <= covers),
+    ...conversation,
+    steps: conversation.steps.filter((step) => step.n <= covers || step.kind === "summary"),
+    calls: conversation.calls.filter((call) => call.step <= covers),
     cutBefore: covers + 1,
   };
-  // The summariser must not overflow itself: the oldest steps of it go first.
+  // The oldest steps are dropped first.
   for (let from = 0; ; from++) {
     const visible = visibleSteps(older.steps);
     const gone = visible.slice(0, from).map(({ n }) => n);
-    const messages = conversation({ ...older, steps: without(older.steps, gone) });
+    const messages = messagesOf({ ...older, steps: without(older.steps, gone) });
     if (from >= visible.length - 1) return messages;
-    if ((await tokensOf(messages, beside, window, countTokens)) <= window * summaryRoom) return messages;
+    if ((await tokensOf(messages, beside, window, countTokens)) <= window * summaryInputPart) return messages;
   }
 }
 
-/** Counted only where a look at the length does not tell already that it is far below the limit. */
+/** Counts tokens only if the byte length is near the limit. */
 async function tokensOf(
   messages: readonly ChatMessage[],
   beside: string,
@@ -103,35 +107,34 @@ async function tokensOf(
   return sum;
 }
 
-/** Of the model's window, for a summary at most. */
+/** Largest part of the window for a summary. */
 const summaryPart = 0.15;
 
-/** The question for a summary of the older steps. */
 export async function summaryCall(
-  told: Transcript,
-  { covers }: SummingUp,
+  conversation: Conversation,
+  { covers }: SummaryRange,
   tools: readonly ChatTool[],
   countTokens: CountTokens,
 ): Promise<Omit<ChatCall, "signal">> {
-  const older = await summaryMessages(told, covers, JSON.stringify(tools), countTokens);
+  const older = await summaryMessages(conversation, covers, JSON.stringify(tools), countTokens);
   return {
     messages: [...older, { role: "user", content: summaryPrompt }],
-    maxTokens: Math.ceil(told.window * summaryPart),
+    maxTokens: Math.ceil(conversation.window * summaryPart),
     ...(tools.length > 0 && { tools, toolChoice: "none" }),
   };
 }
 
-/** The step that its answer is, and how that is told. */
+/** The step of a summary and its event. */
 export function summaryStep(
   called: MadeCall,
-  { covers, before_tokens: before }: SummingUp,
+  { covers, before_tokens: before }: SummaryRange,
   steps: readonly Step[],
 ): { step: Step; events: NewEvent[] } {
-  const said = { ...saidIn(called, false), covers };
+  const summary = { ...messageOf(called, false), covers };
   const count = visibleSteps(steps).filter(({ n }) => n <= covers).length;
-  const message = `${count} older steps were summed up; the conversation had about ${before} tokens.`;
+  const message = `${count} older steps were summarized; the conversation had about ${before} tokens.`;
   return {
-    step: { n: steps.length + 1, kind: "summary", message: said, prompt: null },
+    step: { n: steps.length + 1, kind: "summary", message: summary, prompt: null },
     events: [{ type: "compressed", data: { message, before_tokens: before, summary: called.answer.text } }],
   };
 }

@@ -1,44 +1,40 @@
 import type { ChatMessage } from "../../../engines/models/chat.ts";
-import type { SaidMessage, Step, StoredCall } from "../run.ts";
+import type { ModelMessage, Step, StoredCall } from "../run.ts";
 import { goalPrompt } from "./prompts.rules.ts";
 
-/** Characters that are kept of a shortened result, and of the window for all results of one step together. */
+/** Characters to keep of a shortened result, and the part of the window for all results of a step. */
 const mostKept = 1000;
 const leastKept = 120;
 const windowPart = 0.45;
-/** Of what is kept, at the beginning; the rest is its end, because errors stand there. */
+/** Part of the kept text from the beginning. The rest is the end, which often contains errors. */
 const atStart = 0.6;
-/** What would hardly become shorter stays whole. */
-const worthIt = 200;
+/** Shorten only if at least this many characters are saved. */
+const minSaved = 200;
 
-export interface Transcript {
+export interface Conversation {
   system: string;
   goal: string;
   input: Readonly<Record<string, unknown>>;
   steps: readonly Step[];
   calls: readonly StoredCall[];
-  /** Results of steps before this one are shortened, and long texts that were handed to tools. */
+  /** Results and long arguments before this step are shortened. */
   cutBefore: number;
-  /** Of the model, in tokens. */
+  /** Context window of the model, in tokens. */
   window: number;
 }
 
-/** The last summary that counts, if the history was ever summed up. */
 export function lastSummary(steps: readonly Step[]): Step | undefined {
   return steps.findLast((step) => step.kind === "summary");
 }
 
-/** Steps that the model still sees as they were. A summary is no part of the conversation, it stands for one. */
+/** Steps that are not covered by a summary. */
 export function visibleSteps(steps: readonly Step[]): Step[] {
   const covered = lastSummary(steps)?.message.covers ?? 0;
   return steps.filter((step) => step.kind !== "summary" && step.n > covered);
 }
 
-/**
- * The conversation as the model gets it, rebuilt from what is stored: the same history gives the same messages, on any
- * node. A tool call and its result always stand together.
- */
-export function conversation({ system, goal, input, steps, calls, cutBefore, window }: Transcript): ChatMessage[] {
+/** Builds the messages for the model from stored steps. The same history gives the same messages on any node. */
+export function messagesOf({ system, goal, input, steps, calls, cutBefore, window }: Conversation): ChatMessage[] {
   const summary = lastSummary(steps)?.message;
   const messages: ChatMessage[] = [
     { role: "system", content: system },
@@ -59,8 +55,8 @@ export function conversation({ system, goal, input, steps, calls, cutBefore, win
   return messages;
 }
 
-/** Whole texts within the arguments are shortened, so that they stay the object that they were. */
-function withShorterCalls(message: SaidMessage, kept: number): SaidMessage {
+/** Shortens strings inside the arguments, so that the structure stays. */
+function withShorterCalls(message: ModelMessage, kept: number): ModelMessage {
   const toolCalls = message.toolCalls.map((call) => ({
     ...call,
     arguments: shorterTexts(call.arguments, kept) as Record<string, unknown>,
@@ -77,7 +73,7 @@ function shorterTexts(value: unknown, kept: number): unknown {
 
 export function shortened(text: string, kept: number): string {
   const left = text.length - kept;
-  if (left < worthIt) return text;
+  if (left < minSaved) return text;
   const start = Math.ceil(kept * atStart);
   const end = text.slice(start - kept);
   return `${text.slice(0, start)}\n[… ${left} characters left out …]\n${end}`.toWellFormed();

@@ -13,8 +13,8 @@ const said = (text: string, more: Partial<Step["message"]> = {}, kind: Step["kin
 const cut = { cutAtTokens: 4096 };
 const summary = () => said("So far.", { covers: 1 }, "summary");
 
-describe("what is cut", () => {
-  test("is the text where nothing is called, and else the last call alone", () => {
+describe("an answer that was cut off", () => {
+  test("has an incomplete text or an incomplete last call", () => {
     expect(isCutText(said("half", cut))).toBe(true);
     expect(isCutText(said("whole"))).toBe(false);
     const { message } = said("I call", { ...cut, toolCalls: [call("a"), call("b")] });
@@ -23,7 +23,7 @@ describe("what is cut", () => {
     expect(isCutCall(said("I call", { toolCalls: [call("a")] }).message, 0)).toBe(false);
   });
 
-  test("does not count as a call that failed", () => {
+  test("does not count as a failed call", () => {
     const step = said("", { ...cut, toolCalls: [call("a"), call("b")] });
     const whole = said("", { toolCalls: [call("c")] });
     const calls = [
@@ -36,36 +36,36 @@ describe("what is cut", () => {
   });
 });
 
-describe("the pieces of a text", () => {
-  test("are joined as they came, over a summary in between", () => {
+describe("the parts of a text", () => {
+  test("are joined across a summary", () => {
     expect(joinedText([said("one t", cut), said("wo th", cut), summary(), said("ree")])).toBe("one two three");
     expect(joinedText([said("one"), said("two")])).toBe("two");
     expect(joinedText([])).toBe("");
   });
 
-  test("are those right before it: none from before a call, a plan, or the form", () => {
+  test("are not joined across a call, a plan or a change of kind", () => {
     const called = said("then", { toolCalls: [call("a")] });
     expect(joinedText([said("half", cut), called, said("end")])).toBe("end");
     expect(joinedText([said("half a plan", cut, "plan"), said("end")])).toBe("end");
     expect(joinedText([said("half", cut), said("whole"), said("FORM", {}, "format")])).toBe("FORM");
   });
 
-  test("do not say twice what the model was told it had ended with", () => {
+  test("do not repeat the quoted end", () => {
     const before = `${"x".repeat(50)}${"The end of what was said, which is long enough to be known again. ".repeat(2)}`;
     expect(joinedText([said(before, cut), said(`${before.slice(-80)}And more.`)])).toBe(`${before}And more.`);
     const row = "2026-11-15;12;34;a row of a table that looks like the one before it\n";
     const table = row.repeat(4);
     expect(joinedText([said(table, cut), said(table)])).toBe(row.repeat(8));
-    // Few words may well be meant.
+    // A short repetition may be intended.
     expect(joinedText([said("ha ", cut), said("ha ha")])).toBe("ha ha ha");
   });
 });
 
-describe("one cut after the other", () => {
+describe("consecutive cuts", () => {
   const times = (count: number, more: Partial<Step["message"]>) =>
     Array.from({ length: count }, () => said("half", { ...cut, ...more }));
 
-  test("ends the run with the limit: sooner in calls, which only repeat themselves", () => {
+  test("end the run, sooner in calls", () => {
     expect(cutTooOften(times(4, {}))).toBeUndefined();
     expect(cutTooOften([...times(4, {}), summary(), said("half", cut)])).toMatchObject({
       type: "limit_exceeded",
@@ -78,18 +78,18 @@ describe("one cut after the other", () => {
     });
   });
 
-  test("begins anew with anything whole", () => {
+  test("are counted from the last complete part", () => {
     const toolCalls = [call("a")];
     expect(
       cutTooOften([...times(2, { toolCalls }), said("", { toolCalls }), ...times(2, { toolCalls })]),
     ).toBeUndefined();
     expect(cutTooOften([...times(4, {}), said("whole")])).toBeUndefined();
-    // Of several calls all but the last were made.
+    // All calls but the last were made.
     expect(cutTooOften(times(9, { toolCalls: [call("a"), call("b")] }))).toBeUndefined();
     expect(cutTooOften([])).toBeUndefined();
   });
 
-  test("is told without a number where the upstream counts none", () => {
-    expect(cutTooOften(times(5, { cutAtTokens: 0 }))?.message).toContain("at the limit of its length");
+  test("are reported without a number if the upstream counts no tokens", () => {
+    expect(cutTooOften(times(5, { cutAtTokens: 0 }))?.message).toContain("at the length limit");
   });
 });

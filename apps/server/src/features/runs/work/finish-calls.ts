@@ -1,6 +1,6 @@
 import { newId } from "@gantry/wire";
 import type { SpanOptions } from "../../../engines/telemetry/telemetry.ts";
-import { Fault } from "../../../kernel/errors.ts";
+import { Fault, isUnavailable } from "../../../kernel/errors.ts";
 import { sleep } from "../../../kernel/sleep.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Runnable } from "../../agents/index.ts";
@@ -13,30 +13,30 @@ import { requireCaller } from "./access.ts";
 import { mismatchOf } from "./approval.rules.ts";
 import type { Recalled } from "./recall-calls.ts";
 import type { RunSession } from "./session.ts";
-import { costsTooMuch, RunFailed } from "./stopped.ts";
+import { maxCostReached, RunFailed } from "./stopped.ts";
 import {
+  callEvent,
   idOf,
-  placeOf,
+  positionOf,
+  resultEvent,
   secretContext,
-  type ToolTurnDeps,
-  tellCall,
-  tellResult,
+  type ToolStepDeps,
   type WantedChild,
 } from "./tool-calls.ts";
-import { cutResult, repeatNote } from "./tool-results.rules.ts";
+import { repeatNote, truncateResult } from "./tool-results.rules.ts";
 
 const secretSeconds = 24 * 60 * 60;
 const toolLimitMs = 5 * 60_000;
-const lastWordMs = 250;
-const lookAgainMs = 200;
+const graceMs = 250;
+const pollMs = 200;
 
 /**
- * Brings the open calls of a turn to their end, side by side. Answers what the run must wait for, if anything.
- * `recovered`: who began them is gone, so writes have an unknown outcome and reads are made again, unless it is known what
- * came of them: that is heard first, for whomever.
+ * Finishes the open calls of a step in parallel. Returns what the run must wait for, if anything. `recovered` is set if
+ * another node started the calls: known outcomes are stored first, even if the key was revoked; then writes get an unknown
+ * outcome and reads are repeated.
  */
 export async function finishCalls(
-  deps: ToolTurnDeps,
+  deps: ToolStepDeps,
   session: RunSession,
   toolbox: Toolbox,
   history: readonly StoredCall[],
@@ -50,7 +50,7 @@ export async function finishCalls(
   const due = open.filter((call) => call.status !== "ended" && call.answer !== "pending");
   let work: Promise<void>[] = [];
   if (due.length > 0) {
-    // The model may have thought for long, and a person too.
+    // The key may have been revoked while the run waited.
     const caller = await requireCaller(deps, session.run);
     work = due.map((call) =>
       finishCall(deps, session, toolbox, history, call, { recovered: recovered !== undefined, caller }),
@@ -63,7 +63,7 @@ export async function finishCalls(
 }
 
 async function finishCall(
-  deps: ToolTurnDeps,
+  deps: ToolStepDeps,
   session: RunSession,
   toolbox: Toolbox,
   history: readonly StoredCall[],
@@ -73,37 +73,37 @@ async function finishCall(
   const boxed = toolbox.find(call.tool);
   if (recovered && call.kind === "write" && call.status === "started") {
     const text =
-      "The outcome of this call is unknown: it had begun when the server that made it went down. It was not repeated. Find out what happened before you do anything about it.";
+      "The outcome of this call is unknown: the server went down during the call. The call was not repeated. Find out what happened before you continue.";
     return end(deps, session, call, { text, isError: true });
   }
-  // A read that is made again is looked at again, too.
+  // A repeated read is checked again, too.
   const denial = await denialOf(session, call, boxed);
   if (denial !== undefined) return end(deps, session, call, { text: denial, isError: true });
   if (call.status === "asking") {
     call.status = "started";
-    await session.write({ starts: [placeOf(call)], events: [tellCall(session.run, call, boxed)] });
+    await session.write({ starts: [positionOf(call)], events: [callEvent(session.run, call, boxed)] });
   }
   if (call.kind === "agent") {
     const child = boxed?.kind === "agent" ? boxed.child : undefined;
-    const onOther = (present: Runnable) => toolbox.follow(call.tool, present);
+    const onOther = (current: Runnable) => toolbox.follow(call.tool, current);
     const checked = recovered ? undefined : child?.revision.id;
     return startChild(deps, session, call, { agentId: child?.agent.id, checked, onOther, caller });
   }
   if (boxed?.kind !== "tool") {
     const why = toolbox.mayBeAway(call.tool)
-      ? "The server of the tool could not be asked for its tools, so it was not called. It may be there again later."
-      : "The tool is not there any more, so it was not called.";
+      ? "The server of the tool did not answer, so the tool was not called. Try again later."
+      : "The tool no longer exists, so it was not called.";
     const text = [why, ...toolbox.missing].join("\n- ");
     return end(deps, session, call, { text, isError: true });
   }
-  const most = session.room === null ? 0 : ((await boxed.tool.mostCost?.(call.arguments)) ?? 0);
-  if (!(await session.setAside(most))) throw costsTooMuch();
+  const most = session.budget === null ? 0 : ((await boxed.tool.mostCost?.(call.arguments)) ?? 0);
+  if (!(await session.setAside(most))) throw maxCostReached();
   const outcome = await deps.telemetry.inSpan(
     () => describeCall(session.run, call),
     async (span) => {
-      const came = await execute(deps, session, boxed.tool, call, most);
-      if (came.isError) span.fail("tool_error");
-      return came;
+      const result = await execute(deps, session, boxed.tool, call, most);
+      if (result.isError) span.fail("tool_error");
+      return result;
     },
   );
   await end(deps, session, call, outcome, { most, note: noteOn(history, call, outcome) });
@@ -114,7 +114,7 @@ function noteOn(history: readonly StoredCall[], { tool, arguments: args }: Store
 }
 
 async function startChild(
-  deps: ToolTurnDeps,
+  deps: ToolStepDeps,
   session: RunSession,
   call: StoredCall,
   wanted: Omit<WantedChild, "remainingMs">,
@@ -123,19 +123,19 @@ async function startChild(
   let { caller } = wanted;
   try {
     while (!(await deps.createChild(run, call, { ...wanted, caller, remainingMs: session.remainingMs }))) {
-      await sleep(lookAgainMs, session.signal);
+      await sleep(pollMs, session.signal);
       caller = await requireCaller(deps, run);
     }
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     if (error.type === "insufficient_funds") throw new RunFailed("insufficient_funds", error.message, error);
-    if (error.type === "service_unavailable") throw error;
+    if (isUnavailable(error)) throw error;
     await end(deps, session, call, { text: `The agent was not run: ${error.message}`, isError: true });
   }
 }
 
 async function execute(
-  { log }: ToolTurnDeps,
+  { log }: ToolStepDeps,
   session: RunSession,
   tool: RunTool,
   call: StoredCall,
@@ -149,20 +149,20 @@ async function execute(
       callId: idOf(session.run, call),
       arguments: call.arguments,
       signal,
-      ...(session.room !== null && { setAside: most }),
+      ...(session.budget !== null && { setAside: most }),
     });
-    // What it cost must stand in the run before that ends.
+    // A charged call finishes before the run ends, so that the run includes the charge.
     const outcome = await (tool.mostCost ? work : orAborted(signal, work));
     return limit.aborted && outcome.isError ? { ...outcome, ...tookTooLong } : outcome;
   } catch (error) {
     if (session.signal.aborted) throw session.signal.reason;
     if (limit.aborted) return tookTooLong;
-    log.error({ run_id: session.run.id, tool: call.tool, err: error }, "A tool of a run failed inside the server");
-    return { text: "The tool failed for a reason inside the platform.", isError: true };
+    log.error({ run_id: session.run.id, tool: call.tool, err: error }, "tool of a run failed");
+    return { text: "The tool failed because of an internal error.", isError: true };
   }
 }
 
-/** Says which tool was called, never with what or what came of it. */
+/** Traces contain the name of the tool, but neither arguments nor result. */
 function describeCall(run: Run, call: StoredCall): SpanOptions {
   return {
     name: `execute_tool ${call.tool}`,
@@ -176,11 +176,11 @@ function describeCall(run: Run, call: StoredCall): SpanOptions {
   };
 }
 
-/** A tool that does not listen is left behind: what it still says is of no use. */
+/** Does not wait longer for a tool that ignores the abort. */
 function orAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => {
-      setTimeout(() => reject(signal.reason), lastWordMs).unref();
+      setTimeout(() => reject(signal.reason), graceMs).unref();
     };
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop, { once: true });
@@ -188,19 +188,18 @@ function orAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   });
 }
 
-/** Why a call that asked is not made, if it is not. */
+/** Why a call with a confirmation is not made, if it is not. */
 async function denialOf(
   { signal }: RunSession,
   call: StoredCall,
   boxed: BoxedTool | undefined,
 ): Promise<string | undefined> {
-  if (call.answer === "expired")
-    return "Nobody answered the question whether this may be done in time, so it was not done.";
+  if (call.answer === "expired") return "The confirmation was not answered in time, so the call was not made.";
   if (call.answer === "denied") {
-    const why = call.answerReason ? ` The reason given: ${call.answerReason}` : "";
+    const why = call.answerReason ? ` Reason: ${call.answerReason}` : "";
     return `The person who started the run denied this call, so it was not made.${why}`;
   }
-  // One that is not there any more is not called anyway.
+  // Missing tools are not called anyway.
   if (call.answer === null || boxed?.kind !== "tool") return undefined;
   try {
     return mismatchOf(call, await boxed.tool.target?.(call.arguments));
@@ -210,7 +209,7 @@ async function denialOf(
 }
 
 async function end(
-  deps: ToolTurnDeps,
+  deps: ToolStepDeps,
   session: RunSession,
   call: StoredCall,
   outcome: ToolOutcome,
@@ -228,11 +227,11 @@ async function end(
     const tail = oneTimeSecret.last4 ? ` (it ends in ${oneTimeSecret.last4})` : "";
     after += `\n\nThe whole value of ${oneTimeSecret.field}${tail} is shown once, to the person who started the run: GET /v1/runs/${root}/secrets/${secretId}`;
   }
-  const text = cutResult(outcome.text, after);
+  const text = truncateResult(outcome.text, after);
   Object.assign(call, { status: "ended", result: text, isError: outcome.isError });
   await session.write({
-    ends: [{ ...placeOf(call), result: text, is_error: outcome.isError }],
-    events: [tellResult(session.run, call)],
+    ends: [{ ...positionOf(call), result: text, is_error: outcome.isError }],
+    events: [resultEvent(session.run, call)],
     ...(most > 0 && { holdMore: -most }),
     ...(secrets && { secrets }),
     ...(used && { cost: used }),

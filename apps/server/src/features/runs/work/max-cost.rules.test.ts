@@ -11,7 +11,7 @@ function manifest(pricing: Manifest["pricing"], maxTokens: FieldSchema = {}) {
 }
 const perToken = { per_million_output_tokens: 1 };
 
-test("an answer is as long as the model lets it be, and as can be paid", () => {
+test("the length is limited by the model and the budget", () => {
   const of = (model: ReturnType<typeof manifest>, room: number) => affordableCall(model, inputTokens, room);
   expect(of(manifest(perToken), 100_000)).toMatchObject({ maxTokens: 4096, isShort: false, most: 4096 });
   const long = manifest(perToken, { type: "integer", default: 16_000 });
@@ -21,7 +21,7 @@ test("an answer is as long as the model lets it be, and as can be paid", () => {
   expect(of(short, 100_000)).toMatchObject({ maxTokens: 1000, isShort: false });
 });
 
-test("where nothing is left, or not enough for an answer, no call is made", () => {
+test("without enough budget no call is made", () => {
   for (const room of [0, -1, 10]) expect(affordableCall(manifest(perToken), inputTokens, room)).toBe(undefined);
   expect(affordableCall(manifest(perToken), inputTokens, null)).toBe("no limit");
   expect(affordableCall(manifest({}), inputTokens, 0)).toBe("no limit");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Step } from "../run.ts";
-import { nextCall, type Standing } from "./next-call.rules.ts";
+import { nextCall, type RunState } from "./next-call.rules.ts";
 
 const tools = [{ name: "look", description: "Looks.", parameters: { type: "object" } }];
 const schema = { type: "object", required: ["answer"] };
@@ -9,7 +9,7 @@ const called = [{ id: "call_1", name: "look", arguments: {} }];
 const step = (kind: Step["kind"], toolCalls: Step["message"]["toolCalls"] = []): Step => ({
   n: 1,
   kind,
-  message: { text: "said", toolCalls },
+  message: { text: "text", toolCalls },
   prompt: null,
 });
 
@@ -17,18 +17,18 @@ function next({
   instructions = {},
   output_schema = null,
   ...more
-}: Partial<Standing> & Partial<Standing["snapshot"]> = {}) {
-  const said = more.last?.message.text ?? "";
-  return nextCall({ snapshot: { instructions, output_schema }, tools: [], last: undefined, said, faults: [], ...more });
+}: Partial<RunState> & Partial<RunState["snapshot"]> = {}) {
+  const text = more.last?.message.text ?? "";
+  return nextCall({ snapshot: { instructions, output_schema }, tools: [], last: undefined, text, faults: [], ...more });
 }
 
 describe("the first call", () => {
-  test("works with the tools there are, and says nothing beside the goal", () => {
+  test("uses the tools and adds no prompt", () => {
     expect(next({ tools })).toEqual({ kind: "work", chat: { tools } });
     expect(next()).toEqual({ kind: "work", chat: {} });
   });
 
-  test("asks for the plan where there is an instruction for it, and lets no tool be called", () => {
+  test("asks for a plan if there is an instruction, without tool calls", () => {
     const instructions = { planning: "Think first." };
     const plan = next({ tools, instructions, output_schema: schema });
     expect(plan).toEqual({
@@ -39,15 +39,15 @@ describe("the first call", () => {
     expect(next({ instructions }).chat).toEqual({});
   });
 
-  test("asks for the answer in its form at once where no tool can come before it", () => {
+  test("formats the answer at once without tools", () => {
     expect(next({ output_schema: schema })).toEqual({ kind: "format", chat: { responseSchema: schema } });
-    // With tools the form comes last: a schema that the upstream enforces would keep it from calling any.
+    // With tools the format comes last, because an enforced schema prevents tool calls.
     expect(next({ tools, output_schema: schema })).toEqual({ kind: "work", chat: { tools } });
   });
 });
 
 describe("the call after", () => {
-  test("the plan carries it out", () => {
+  test("the plan starts the work", () => {
     const last = step("plan");
     const instructions = { planning: "Think first." };
     expect(next({ last, tools, instructions })).toEqual({ kind: "work", prompt: "Now carry it out.", chat: { tools } });
@@ -58,7 +58,7 @@ describe("the call after", () => {
     });
   });
 
-  test("the results of tools goes on with the work, whatever the form is to be", () => {
+  test("tool results continues the work", () => {
     const last = step("work", called);
     for (const output_schema of [null, schema]) {
       const instructions = { planning: "Think first.", formatting: "Shout." };
@@ -66,7 +66,7 @@ describe("the call after", () => {
     }
   });
 
-  test("the work asks for the form by instruction and schema, and lets no tool be called", () => {
+  test("the work formats the answer, without tool calls", () => {
     const last = step("work");
     const { kind, prompt, chat } = next({
       last,
@@ -83,7 +83,7 @@ describe("the call after", () => {
     expect(next({ last, instructions: { formatting: "Shout." } }).prompt).not.toContain("schema");
   });
 
-  test("an answer that does not satisfy the schema names its faults", () => {
+  test("an invalid answer lists its issues", () => {
     const faults = [{ path: ["answer"], message: "must be a number" }];
     const { kind, prompt, chat } = next({ last: step("format"), tools, output_schema: schema, faults });
     expect({ kind, chat }).toEqual({ kind: "format", chat: { tools, toolChoice: "none", responseSchema: schema } });
@@ -91,14 +91,14 @@ describe("the call after", () => {
   });
 });
 
-describe("the call after a text that was cut", () => {
+describe("the call after text that was cut off", () => {
   const cut = (kind: Step["kind"], text = "It ends in the mid"): Step => ({
     ...step(kind),
     message: { text, toolCalls: [], cutAtTokens: 4096 },
   });
   const atLimit = "cut off at the limit of 4096 tokens";
 
-  test("goes on with it as it was: with tools in the work, without any in the form", () => {
+  test("continues it, with tools only in the work", () => {
     const work = next({ last: cut("work"), tools, instructions: { formatting: "Shout." } });
     expect(work).toEqual({ kind: "work", prompt: expect.stringContaining(atLimit), chat: { tools } });
     expect(work.prompt).toContain("It ends in the mid");
@@ -108,28 +108,28 @@ describe("the call after a text that was cut", () => {
     expect(form.prompt).toContain("It ends in the mid");
   });
 
-  test("quotes no more than its end, and no half of a character", () => {
+  test("quotes only the end, without half a character", () => {
     const { prompt = "" } = next({ last: cut("work", `${"a".repeat(500)}😀${"b".repeat(79)}`) });
     expect(prompt).not.toContain("a".repeat(100));
     expect(prompt.isWellFormed()).toBe(true);
     expect(prompt).toMatch(/\nb{79}$/);
   });
 
-  test("asks for less thought where nothing was said", () => {
+  test("asks for less reasoning if there is no text", () => {
     expect(next({ last: cut("work", " ") }).prompt).toMatch(/^Your message was cut off .* Think less/);
   });
 
-  test("goes on with what was said before, where the last piece was thought alone", () => {
-    const { prompt } = next({ last: cut("work", ""), said: "It began so", tools });
-    expect(prompt).toMatch(/Go on exactly where it stopped.*It began so$/s);
+  test("continues earlier text if the last part was only reasoning", () => {
+    const { prompt } = next({ last: cut("work", ""), text: "It began so", tools });
+    expect(prompt).toMatch(/Continue exactly where it stopped.*It began so$/s);
   });
 
-  test("works on where nothing was said yet, whatever form the answer is to have", () => {
+  test("continues the work if there is no text yet", () => {
     const call = next({ last: cut("work", ""), tools, output_schema: schema });
     expect(call).toEqual({ kind: "work", prompt: expect.stringContaining(atLimit), chat: { tools } });
   });
 
-  test("asks anew where there is a schema, and names the limit instead of faults", () => {
+  test("asks again with a schema and names the limit", () => {
     const faults = [{ path: [], message: "must be JSON" }];
     const again = next({ last: cut("format"), tools, output_schema: schema, faults });
     expect(again).toMatchObject({ kind: "format", chat: { toolChoice: "none", responseSchema: schema } });
@@ -140,7 +140,7 @@ describe("the call after a text that was cut", () => {
     expect(form.prompt).toContain(atLimit);
   });
 
-  test("carries a plan out as far as it goes", () => {
+  test("carries out an incomplete plan", () => {
     expect(next({ last: cut("plan"), tools, instructions: { planning: "Plan." } })).toEqual({
       kind: "work",
       prompt: expect.stringContaining(atLimit),

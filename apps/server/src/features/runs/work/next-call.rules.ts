@@ -15,32 +15,32 @@ import {
 
 export interface NextCall {
   kind: Exclude<StepKind, "summary">;
-  /** Said to the model after the conversation so far. */
+  /** Added to the conversation as a user message. */
   prompt?: string;
   chat: Pick<ChatCall, "tools" | "toolChoice" | "responseSchema">;
 }
 
-/** What decides the next call of a run that is not done yet. */
-export interface Standing {
+/** The state that decides the next call of a live run. */
+export interface RunState {
   snapshot: Pick<AgentSnapshot, "instructions" | "output_schema">;
   tools: readonly ChatTool[];
-  /** The last step that is no summary. */
+  /** The last step that is not a summary. */
   last: Step | undefined;
-  /** What was said last, with the pieces before it that broke off. */
-  said: string;
-  /** What is wrong with the last step's answer, where it was to be the final one. */
+  /** The text of the last step, joined with parts that were cut off. */
+  text: string;
+  /** Issues of the final answer, if the last step was one. */
   faults: readonly SchemaFault[];
 }
 
 /**
- * The kind of the next call, and what is said to the model beside the conversation.
+ * Decides the next call:
  *
  *   (nothing) ──► plan ──► work ⇄ tools ──► format ⇄ faults
  *       └───────────────────▲
  *
- * A text that was cut is gone on with in another call of its kind; where it is to satisfy a schema it is asked for anew.
+ * Text that was cut off is continued in another call of the same kind. With a schema, the answer is requested again.
  */
-export function nextCall({ snapshot, tools, last, said, faults }: Standing): NextCall {
+export function nextCall({ snapshot, tools, last, text, faults }: RunState): NextCall {
   const { instructions, output_schema } = snapshot;
   const schema = output_schema ? { responseSchema: output_schema } : {};
   const noCall = tools.length > 0 ? { tools, toolChoice: "none" as const } : {};
@@ -48,10 +48,10 @@ export function nextCall({ snapshot, tools, last, said, faults }: Standing): Nex
     return { kind: "plan", prompt: planningPrompt(instructions.planning), chat: noCall };
   }
   const cutAt = last && isCutText(last) ? last.message.cutAtTokens : undefined;
-  // Where nothing was said at all the work has not ended yet, whatever form its answer is to have.
-  const isUnsaid = last?.kind === "work" && said.trim() === "" && tools.length > 0;
-  if (last && last.kind !== "plan" && cutAt !== undefined && (!output_schema || isUnsaid)) {
-    const prompt = goOnPrompt(said, cutAt);
+  // Without any text the work has not ended, even if the answer has a schema.
+  const isEmpty = last?.kind === "work" && text.trim() === "" && tools.length > 0;
+  if (last && last.kind !== "plan" && cutAt !== undefined && (!output_schema || isEmpty)) {
+    const prompt = goOnPrompt(text, cutAt);
     if (last.kind === "format") return { kind: "format", prompt, chat: noCall };
     return { kind: "work", prompt, chat: tools.length > 0 ? { tools } : {} };
   }
@@ -63,7 +63,7 @@ export function nextCall({ snapshot, tools, last, said, faults }: Standing): Nex
     return { kind: "format", prompt: formattingPrompt(snapshot, cutAt), chat: { ...noCall, ...schema } };
   }
   const prompt = last?.kind === "plan" ? { prompt: cutAt === undefined ? afterPlanning : afterCutPlanning(cutAt) } : {};
-  // Without tools there is nothing to do before the answer.
+  // Without tools the answer comes at once.
   if (tools.length === 0 && output_schema) return { kind: "format", ...prompt, chat: schema };
   return { kind: "work", ...prompt, chat: tools.length > 0 ? { tools } : {} };
 }

@@ -3,8 +3,8 @@ import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
 import type { RunHistory } from "../run.ts";
 import { openToolbox, type Toolbox, type ToolboxDeps } from "../tools/toolbox.ts";
-import { type CallerDeps, type ModelDeps, presentModel, requireCaller } from "./access.ts";
-import type { Transcript } from "./conversation.rules.ts";
+import { type CallerDeps, currentModel, type ModelDeps, requireCaller } from "./access.ts";
+import type { Conversation } from "./conversation.rules.ts";
 import { systemPrompt } from "./prompts.rules.ts";
 import { isAnswered, type Recalled } from "./recall-calls.ts";
 import type { RunSession } from "./session.ts";
@@ -13,15 +13,15 @@ export interface ContextDeps extends ToolboxDeps, ModelDeps, CallerDeps {
   templates: Pick<Templates, "render">;
 }
 
-/** What every claim of a run needs: who pays, which tools, what is wanted. */
+/** What every claim of a run needs. */
 export interface RunContext {
-  /** Undefined where the key is gone, and something that was asked before it went is still to be heard. */
+  /** Undefined if the key was revoked, but the answer of an earlier call must still be stored. */
   caller: Caller | undefined;
   toolbox: Toolbox;
-  told: Pick<Transcript, "system" | "goal">;
+  prompts: Pick<Conversation, "system" | "goal">;
 }
 
-/** Opens what the run works with, and lets it speak its first event. */
+/** Opens the tools of a run and writes its first event. */
 export async function openContext(
   deps: ContextDeps,
   session: RunSession,
@@ -29,22 +29,22 @@ export async function openContext(
   recalled: Recalled,
 ): Promise<RunContext> {
   const { run, snapshot } = history;
-  // What was answered is heard first, whoever and whatever is gone meanwhile. That run has had its opening, too.
-  const isHeard = isAnswered(recalled);
-  const caller = isHeard ? await deps.accounts.callerOfKey(run.keyId) : await requireCaller(deps, run);
-  const model = isHeard ? undefined : await presentModel(deps, history);
+  // A recalled answer is stored even if key or model are gone. Such a run has its first event already.
+  const hasAnswer = isAnswered(recalled);
+  const caller = hasAnswer ? await deps.accounts.callerOfKey(run.keyId) : await requireCaller(deps, run);
+  const model = hasAnswer ? undefined : await currentModel(deps, history);
   const { userId, ownerId, connectors, baseUrl } = run;
   const scope = { runId: run.id, userId, caller, ownerId, snapshot, connectors, baseUrl };
   const toolbox = await openToolbox(deps, scope, session.signal);
-  const told = {
+  const prompts = {
     system: systemPrompt(snapshot, toolbox.missing),
     goal: deps.templates.render(snapshot.goal, run.input),
   };
   await announce(session, history, model ? openingNotes(model, toolbox) : []);
-  return { caller, toolbox, told };
+  return { caller, toolbox, prompts };
 }
 
-/** The first event of a fresh run. On a later claim, only to hear whether it was cancelled and what it may still cost. */
+/** Writes the first event of a new run. On a later claim, the write only returns cancellation and budget. */
 async function announce(session: RunSession, { run, snapshot }: RunHistory, opening: readonly string[]): Promise<void> {
   if (run.lastEvent > 0) {
     await session.write({});
@@ -52,20 +52,19 @@ async function announce(session: RunSession, { run, snapshot }: RunHistory, open
   }
   const plans = Boolean(snapshot.instructions.planning);
   const notes = [...opening];
-  // With an instruction for it the plan itself is the event; the platform then speaks only where it must.
+  // With a planning instruction, the plan itself is the event.
   if (!plans) notes.push(`Working on the goal with ${snapshot.model}.`);
   const events = notes.length > 0 ? [{ type: "planning", data: { message: notes.join(" ") } }] : [];
   await session.write({ phase: plans ? "planning" : "working", events });
 }
 
-/** What the first event says that is no plan. */
 function openingNotes({ endpointId, manifest }: Model, { missing }: Toolbox): string[] {
   const notes: string[] = [];
   if (endpointId === "anthropic/default" && manifest.backend.type === "builtin") {
     notes.push(
-      "anthropic/default is answered by the rule-based planner gantry/rules here, which is no language model: the operator has set neither ANTHROPIC_API_KEY nor GANTRY_LLM_URL.",
+      "anthropic/default uses the rule-based planner gantry/rules here, which is not a language model: neither ANTHROPIC_API_KEY nor GANTRY_LLM_URL is set.",
     );
   }
-  for (const one of missing) notes.push(`Not available: ${one}.`);
+  for (const tool of missing) notes.push(`Not available: ${tool}.`);
   return notes;
 }

@@ -1,7 +1,7 @@
 import { newId } from "@gantry/wire";
 import type { ToolCall } from "../../../engines/models/chat.ts";
 import { deepestBody, storableIssues } from "../../../kernel/storable-issues.ts";
-import type { Run, SaidMessage, StoredCall } from "../run.ts";
+import type { ModelMessage, Run, StoredCall } from "../run.ts";
 import type { NewCall, NewEvent, RunChange } from "../run-writer.ts";
 import type { RunTool } from "../tools/run-tool.ts";
 import { notCalled } from "../tools/tool-failure.ts";
@@ -14,45 +14,45 @@ import type { RunSession } from "./session.ts";
 import { RunFailed } from "./stopped.ts";
 import {
   type Confirmation,
+  callEvent,
+  confirmationEvent,
   idOf,
-  placeOf,
-  type ToolTurnDeps,
-  tellCall,
-  tellQuestion,
-  tellResult,
+  positionOf,
+  resultEvent,
+  type ToolStepDeps,
 } from "./tool-calls.ts";
 
-/** What a turn of the model asks for, as it is written together with the turn. */
+/** The tool calls of a step, written together with the step. */
 export interface PreparedCalls {
   calls: StoredCall[];
   change: Required<Pick<RunChange, "calls" | "confirmations" | "events">>;
 }
 
-/** Of one turn, that are carried out: they run side by side, and each may be a model or a run of its own. */
-const mostCalls = 64;
+/** Calls of one step run in parallel, and each may start a model or a run. */
+const maxCalls = 64;
 const confirmationSeconds = 24 * 60 * 60;
-const deepest = 5;
-const namedTools = 40;
+const maxDepth = 5;
+const maxNamedTools = 40;
 
-/** Whatever can be said about the calls without making them: what is wrong is answered, what must ask asks. */
+/** Checks the calls without making them: refuses invalid ones and creates confirmations. */
 export async function prepareCalls(
-  deps: ToolTurnDeps,
+  deps: ToolStepDeps,
   { run, signal }: Pick<RunSession, "run" | "signal">,
   toolbox: Toolbox,
   step: number,
-  message: SaidMessage,
+  message: ModelMessage,
 ): Promise<PreparedCalls> {
   const calls: StoredCall[] = [];
   const confirmations: Confirmation[] = [];
   const events: NewEvent[] = [];
-  let hasLooked = false;
+  let isCallerChecked = false;
   for (const [position, call] of message.toolCalls.entries()) {
     const boxed = toolbox.find(call.name);
     const stored = newCall(step, position, call, { ...call.arguments, ...boxed?.fixed });
     calls.push(stored);
     const refuse = (result: string | undefined) => {
       Object.assign(stored, { kind: "none", status: "ended", result, isError: true });
-      events.push(tellCall(run, stored, boxed), tellResult(run, stored));
+      events.push(callEvent(run, stored, boxed), resultEvent(run, stored));
     };
     const refusal = isCutCall(message, position)
       ? cutCallResult(message.cutAtTokens ?? 0)
@@ -63,24 +63,24 @@ export async function prepareCalls(
     }
     stored.status = "started";
     if (boxed.kind === "agent") {
-      if (run.ancestors.length >= deepest) {
-        throw new RunFailed("limit_exceeded", `Agents may call each other ${deepest} levels deep at most`);
+      if (run.ancestors.length >= maxDepth) {
+        throw new RunFailed("limit_exceeded", `Agents can call each other at most ${maxDepth} levels deep`);
       }
       Object.assign(stored, { kind: "agent", childId: newId("run") });
     } else stored.kind = boxed.tool.kind;
     if (boxed.kind === "tool" && boxed.asks && !run.approve.includes(boxed.name)) {
-      // What a question shows may have to be fetched for the caller.
-      if (!hasLooked) await requireCaller(deps, run);
-      hasLooked = true;
-      const asked = await questionOf(deps, boxed.tool, run, stored, signal);
-      if (asked.refusal !== undefined) {
-        refuse(asked.refusal);
+      // A preview may read the caller's data.
+      if (!isCallerChecked) await requireCaller(deps, run);
+      isCallerChecked = true;
+      const prepared = await prepareConfirmation(deps, boxed.tool, run, stored, signal);
+      if (prepared.refusal !== undefined) {
+        refuse(prepared.refusal);
         continue;
       }
-      Object.assign(stored, { status: "asking", answer: "pending", answerHash: asked.confirmation.hash });
-      confirmations.push(asked.confirmation);
-      events.push(asked.event);
-    } else events.push(tellCall(run, stored, boxed));
+      Object.assign(stored, { status: "asking", answer: "pending", answerHash: prepared.confirmation.hash });
+      confirmations.push(prepared.confirmation);
+      events.push(prepared.event);
+    } else events.push(callEvent(run, stored, boxed));
   }
   return { calls, change: { calls: calls.map(toNewCall), confirmations, events } };
 }
@@ -105,22 +105,22 @@ function newCall(step: number, position: number, call: ToolCall, args: Record<st
 }
 
 async function refusalOf(
-  { schemas }: ToolTurnDeps,
+  { schemas }: ToolStepDeps,
   { run: { userId, ownerId }, signal }: Pick<RunSession, "run" | "signal">,
   toolbox: Toolbox,
   boxed: BoxedTool | undefined,
   call: ToolCall,
   { arguments: args, position }: StoredCall,
 ): Promise<string | undefined> {
-  if (position >= mostCalls) {
-    return `Only the first ${mostCalls} calls of a turn are carried out, so this one was not made. Make it in a later turn where it is still needed.`;
+  if (position >= maxCalls) {
+    return `Only the first ${maxCalls} calls of a step are made, so this one was not made. Make it in a later step if it is still needed.`;
   }
   if (!boxed) {
-    const none = `There is no tool ${JSON.stringify(call.name.slice(0, 100))}.`;
-    // The model has them before it. Whoever runs another's agent is not to read them here.
-    if (userId !== ownerId) return `${none} Call one of those that you were given, or none.`;
-    const names = toolbox.tools.slice(0, namedTools).map((tool) => tool.name);
-    return `${none} The tools are: ${names.join(", ") || "none"}.`;
+    const unknown = `Tool ${JSON.stringify(call.name.slice(0, 100))} does not exist.`;
+    // Callers of other users' agents must not see the names of tools.
+    if (userId !== ownerId) return `${unknown} Call only the tools that you were given.`;
+    const names = toolbox.tools.slice(0, maxNamedTools).map((tool) => tool.name);
+    return `${unknown} The tools are: ${names.join(", ") || "none"}.`;
   }
   if ("__invalid" in call.arguments) {
     return `The arguments are not a JSON object, or are nested more than ${deepestBody} levels deep. The tool was not called.`;
@@ -131,14 +131,13 @@ async function refusalOf(
       ? await schemas[boxed.tool.checksItself ? "validateLoosely" : "validate"](boxed.tool.parameters, args, userId)
       : await schemas.validate(boxed.parameters, args, userId);
   if (faults.length > 0) return wrongArguments(faults);
-  // They would be stored otherwise than they were said: the call that is approved would not be the one that is made.
+  // Stored arguments must equal those of the call: a confirmation is for exactly this call.
   const { issues } = storableIssues(args);
   return issues.length === 0
     ? undefined
     : wrongArguments(issues.map(({ loc, msg }) => ({ path: loc.slice(1), message: msg })));
 }
 
-/** What the tool itself has against the arguments. */
 function refusalBy(
   check: NonNullable<RunTool["check"]>,
   args: StoredCall["arguments"],
@@ -152,20 +151,20 @@ function refusalBy(
   return undefined;
 }
 
-type Question = { refusal: string } | { refusal?: undefined; confirmation: Confirmation; event: NewEvent };
+type PreparedConfirmation = { refusal: string } | { refusal?: undefined; confirmation: Confirmation; event: NewEvent };
 
-async function questionOf(
-  deps: ToolTurnDeps,
+async function prepareConfirmation(
+  deps: ToolStepDeps,
   tool: RunTool,
   run: Run,
   call: StoredCall,
   signal: AbortSignal,
-): Promise<Question> {
+): Promise<PreparedConfirmation> {
   const shown = tool.mask?.(call.arguments) ?? call.arguments;
   let target: string | undefined;
   let details: Record<string, unknown> | null = null;
   try {
-    // Before what is shown: should it change in between, then what is shown is not what is approved, and is not made.
+    // Read before the preview: if the target changes in between, the approval does not match and the call is not made.
     target = await tool.target?.(call.arguments);
     details = (await tool.preview?.({ callId: idOf(run, call), arguments: call.arguments, signal })) ?? null;
   } catch (error) {
@@ -182,12 +181,12 @@ async function questionOf(
     hash: bindApproval(call, target),
     expires_at: new Date(deps.clock.now().getTime() + confirmationSeconds * 1000).toISOString(),
   };
-  return { confirmation, event: tellQuestion(run, confirmation) };
+  return { confirmation, event: confirmationEvent(run, confirmation) };
 }
 
 function toNewCall(call: StoredCall): NewCall {
   return {
-    ...placeOf(call),
+    ...positionOf(call),
     call_id: call.callId,
     tool: call.tool,
     arguments: call.arguments,

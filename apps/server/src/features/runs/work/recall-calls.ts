@@ -1,8 +1,8 @@
 import type { ChatEnd, Predictions } from "../../predictions/index.ts";
+import { usageOf } from "../call-usage.ts";
 import type { StoredCall } from "../run.ts";
-import { findTries } from "../tools/run-model.ts";
+import { findAttempts } from "../tools/run-model.ts";
 import type { ToolOutcome } from "../tools/run-tool.ts";
-import { usedOf } from "./call-model.ts";
 import type { RunSession } from "./session.ts";
 import { idOf } from "./tool-calls.ts";
 
@@ -10,18 +10,15 @@ export interface RecallDeps {
   predictions: Pick<Predictions, "recallChat" | "recallCall">;
 }
 
-/** What came of calls that a worker before this one made and did not live to write. */
+/** Outcomes of calls that an earlier node made but did not store. */
 export interface Recalled {
-  /** How the last call of the run's model ended; undefined where there was none. */
+  /** The last call of the run's model, if one was made. */
   chat: ChatEnd | undefined;
-  /** Of tools, by the id of the call. */
+  /** Outcomes of tools, by call id. */
   outcomes: ReadonlyMap<string, ToolOutcome>;
 }
 
-/**
- * Asked before anything else about a run that another worker had: what was paid stands in the run from then on, and may
- * end it well, even where nothing more can be called for it.
- */
+/** Runs first on a run from another node: charged calls count, and their answers may complete the run, even without a valid key. */
 export async function recallCalls(
   deps: RecallDeps,
   { run, unwritten }: Pick<RunSession, "run" | "unwritten">,
@@ -33,18 +30,18 @@ export async function recallCalls(
   for (const call of open) {
     if (call.kind !== "read" || call.status !== "started") continue;
     const id = idOf(run, call);
-    const { made, used } = await findTries(deps, run.id, id);
+    const { made, used } = await findAttempts(deps, run.id, id);
     unwritten.set(id, used);
     if (made) outcomes.set(id, made);
   }
-  // While calls are open the model is not asked.
+  // The model is not called while tool calls are open.
   if (open.length > 0 || run.callId === null) return { chat: undefined, outcomes };
   const chat = await deps.predictions.recallChat(run.callId);
-  if (chat) unwritten.set(run.callId, usedOf(chat));
+  if (chat) unwritten.set(run.callId, usageOf(chat));
   return { chat, outcomes };
 }
 
-/** Whether the run gets any further by what was recalled alone. */
+/** Whether the recalled outcomes alone advance the run. */
 export function isAnswered({ chat, outcomes }: Recalled): boolean {
   return chat?.kind === "answered" || outcomes.size > 0;
 }

@@ -1,23 +1,21 @@
 import { sleep } from "../../../kernel/sleep.ts";
+import type { CallUsage } from "../call-usage.ts";
 import type { Run } from "../run.ts";
-import type { RunChange, UsedByCall, WriteRun, Written } from "../run-writer.ts";
+import type { RunChange, WriteRun, Written } from "../run-writer.ts";
 import { RunStopped } from "./stopped.ts";
 
 type Change = Omit<RunChange, "id" | "ancestors" | "claim" | "holder" | "seq" | "active_ms" | "hold"> & {
-  /** What is set aside beside what is set aside already; below zero it is given free. */
+  /** Added to the hold; negative to release. */
   holdMore?: number;
 };
 
-/** How soon somebody looks again who waits for money that another call of the same runs has set aside. */
-const lookAgainMs = 200;
+/** Interval of retries while holds of other calls use up the budget. */
+const pollMs = 200;
 
 /** The limit of `setTimeout`. */
-const longestTimerMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
-/**
- * The time in which one claim of a run is worked on. Everything that happens to the run is written through it, one write
- * after the other; when the run turns out to be somebody else's, or is to be cancelled, its signal is aborted.
- */
+/** One claim of a run. Writes changes in order, and aborts its signal when the run is cancelled or claimed by another node. */
 export class RunSession {
   readonly run: Run;
   readonly #write: WriteRun;
@@ -27,26 +25,23 @@ export class RunSession {
   #countedAt = performance.now();
   #activeMs = 0;
   #held = 0;
-  /** Nothing was written yet: what a claim before this one had set aside still is. */
+  /** Nothing was written yet, so the hold of an earlier claim is still in place. */
   #isFresh = true;
   #last: Promise<unknown> = Promise.resolve();
   /** What the run may still cost; null: no limit. */
-  room: number | null = null;
-  /**
-   * What was paid and does not stand in the run yet, by the id of the call. It is written with what came of the call, or
-   * else with the end of the run.
-   */
-  readonly unwritten = new Map<string, UsedByCall>();
-  /** Settles when nothing that was begun in the present turn goes on any more, however the turn itself ended. */
+  budget: number | null = null;
+  /** Charges that the run does not include yet, by call id. Written with the outcome of the call or the end of the run. */
+  readonly unwritten = new Map<string, CallUsage>();
+  /** Settles when all calls of the current step have ended. */
   underWay: Promise<unknown> = Promise.resolve();
-  /** It is to be left at the next boundary between steps. */
+  /** Release the run after the current step. */
   isLeaving = false;
 
   constructor(run: Run, write: WriteRun) {
     this.run = run;
     this.#write = write;
     this.#seq = run.writes;
-    const left = Math.min(longestTimerMs, Math.max(0, run.timeoutMs - run.activeMs));
+    const left = Math.min(maxTimerMs, Math.max(0, run.timeoutMs - run.activeMs));
     this.#timer = setTimeout(() => this.stop("timeout"), left);
   }
 
@@ -54,7 +49,7 @@ export class RunSession {
     return this.#controller.signal;
   }
 
-  /** Of active time, until the run is out of it. */
+  /** Remaining active time. */
   get remainingMs(): number {
     return this.run.timeoutMs - this.run.activeMs - this.#activeMs - (performance.now() - this.#countedAt);
   }
@@ -63,7 +58,7 @@ export class RunSession {
     if (!this.signal.aborted) this.#controller.abort(new RunStopped(reason));
   }
 
-  /** In the order of the calls. Rejects when the run is no longer this session's. */
+  /** Writes in order. Rejects if the run has another claim. */
   write(change: Change): Promise<Written> {
     const result = this.#last.then(() => this.#writeNow(change));
     this.#last = result.catch(() => {});
@@ -71,15 +66,15 @@ export class RunSession {
   }
 
   /**
-   * Sets aside what a call may come to, where the run may not cost as much as it likes. Waits while only other calls that
-   * are under way stand against it; false: there is no room for it. It is given free by a write with `holdMore`.
+   * Places a hold for a call of a run with a cost limit. Waits while the holds of other calls are in the way. False if the
+   * budget is too small. A write with a negative `holdMore` releases the hold.
    */
   async setAside(most: number): Promise<boolean> {
-    while (this.room !== null && most > 0) {
-      if (most > this.room) return false;
+    while (this.budget !== null && most > 0) {
+      if (most > this.budget) return false;
       const { held } = await this.write({ holdMore: most });
       if (held) return true;
-      if (this.room !== null && most <= this.room) await sleep(lookAgainMs, this.signal);
+      if (this.budget !== null && most <= this.budget) await sleep(pollMs, this.signal);
     }
     return true;
   }
@@ -107,7 +102,7 @@ export class RunSession {
     }
     this.#seq++;
     this.#isFresh = false;
-    this.room = written.room;
+    this.budget = written.room;
     if (written.held) this.#held = hold;
     if (written.cancel && !change.end) this.stop("cancelled");
     return written;

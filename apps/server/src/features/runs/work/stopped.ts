@@ -1,7 +1,7 @@
 import type { RunErrorType } from "@gantry/wire";
 import { Fault } from "../../../kernel/errors.ts";
 
-/** Why a run is no longer worked on here. The abort signal of a run carries one. */
+/** Why a node stopped working on a run; the reason of the session's abort signal. */
 export class RunStopped extends Error {
   readonly reason: "cancelled" | "timeout" | "lost" | "shutdown";
 
@@ -12,10 +12,7 @@ export class RunStopped extends Error {
   }
 }
 
-/**
- * Whether the run goes on elsewhere, because this node goes down or lost it. Whatever the signal stopped is then made
- * again there, and is paid there alone.
- */
+/** Whether another node continues the run. It repeats stopped calls and is charged for them. */
 export function isHandedOn(reason: unknown): boolean {
   return reason instanceof RunStopped && (reason.reason === "shutdown" || reason.reason === "lost");
 }
@@ -31,20 +28,20 @@ export class RunFailed extends Error {
   }
 }
 
-export function costsTooMuch(): RunFailed {
-  return new RunFailed("limit_exceeded", "What the run may cost does not cover what comes next");
+export function maxCostReached(): RunFailed {
+  return new RunFailed("limit_exceeded", "The cost limit of the run does not cover the next call. Increase max_cost.");
 }
 
-export function keyIsGone(cause?: unknown): RunFailed {
+export function keyRevoked(cause?: unknown): RunFailed {
   return new RunFailed("internal", "The API key that started the run is no longer valid", cause);
 }
 
-/** What a run ends with when the work on it rejected. */
+/** The failure of a run for an error of its work. */
 export function failureOf(error: unknown): RunFailed {
   if (error instanceof RunFailed) return error;
   if (error instanceof Fault && error.type === "insufficient_funds") {
     return new RunFailed("insufficient_funds", error.message, error);
   }
   if (error instanceof Fault && error.status < 500) return new RunFailed("invalid_input", error.message, error);
-  return new RunFailed("internal", "The platform failed to carry the run on", error);
+  return new RunFailed("internal", "The run failed because of an internal error", error);
 }

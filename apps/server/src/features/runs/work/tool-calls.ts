@@ -13,70 +13,69 @@ import type { BoxedTool } from "../tools/toolbox.ts";
 import type { CallerDeps } from "./access.ts";
 
 /**
- * What the parts of a turn share. The calls of a turn are prepared (prepare-calls.ts), stored with the step, finished
- * (finish-calls.ts) and told as events (tell-calls.ts).
+ * The calls of a step are prepared (prepare-calls.ts), stored with the step and finished (finish-calls.ts).
  *
  *   wanted ──┬──────────────────────────► started ──► ended
  *            ├──► asking ── approved ─────────▲          ▲
  *            │       └──── denied, expired ──────────────┤
  *            └──► refused ───────────────────────────────┘
  */
-export interface ToolTurnDeps extends CallerDeps {
+export interface ToolStepDeps extends CallerDeps {
   schemas: Pick<Schemas, "validate" | "validateLoosely">;
   vault: Vault;
   clock: Clock;
   log: Log;
   telemetry: Pick<Telemetry, "inSpan">;
   /**
-   * Makes the run of a sub-agent, once, under the id that the call names. False: its price does not fit into what the run
-   * may cost beside the calls that are under way; it may when they have ended. Rejects with a Fault, or as the run ends.
+   * Creates the run of a sub-agent once, with the id in the call. False if its price does not fit beside the holds of other
+   * calls: try again later. Rejects with a Fault, or when the run ends.
    */
   createChild(parent: Run, call: StoredCall, wanted: WantedChild): Promise<boolean>;
 }
 
 export interface WantedChild {
-  /** Undefined where the run has it no longer. */
+  /** Undefined if the agent is no longer a tool of the run. */
   agentId: string | undefined;
-  /** The revision that the arguments were checked against; undefined where a claim before this one did that. */
+  /** The revision that the arguments were checked against; undefined if an earlier claim checked them. */
   checked: string | undefined;
-  /** Hears of another revision, once it is found and before the arguments are checked against it. */
+  /** Called with a newer revision before the arguments are checked against it. */
   onOther(agent: Runnable): void;
-  /** Whose key was found to work a moment ago. */
+  /** With a key that was just checked. */
   caller: Caller;
   remainingMs: number;
 }
 
-/** A sealed secret opens for the run that it was made in and nowhere else. */
+/** Binds a sealed secret to its run. */
 export function secretContext(rootRunId: string, secretId: string): string {
   return `run-secret:${rootRunId}:${secretId}`;
 }
 
-/** Of a call, stable over all claims of its run. */
+/** The id of a call, stable across claims. */
 export function idOf(run: Run, { step, position }: StoredCall): string {
   return `${run.id}-${step}-${position}`;
 }
 
-export function placeOf({ step, position }: StoredCall): { step: number; position: number } {
+export function positionOf({ step, position }: StoredCall): { step: number; position: number } {
   return { step, position };
 }
 
-/** The events of a call. What a tool masks stands in none of them. */
-export function tellCall({ id }: Run, call: StoredCall, boxed: BoxedTool | undefined): NewEvent {
+/** Events contain only masked arguments. */
+export function callEvent({ id }: Run, call: StoredCall, boxed: BoxedTool | undefined): NewEvent {
   const shown = boxed?.kind === "tool" ? boxed.tool.mask?.(call.arguments) : maskIdpCall(call.tool, call.arguments);
   const data = { tool: call.tool, arguments: shown ?? call.arguments, call_id: shownCallId(id, call) };
   return { type: "tool_call", data };
 }
 
-/** Of a call of an agent the end of that agent's run tells it, in `write_runs`. */
-export function tellResult({ id }: Run, call: StoredCall): NewEvent {
+/** For sub-agents, `write_runs` adds this event at the end of their run. */
+export function resultEvent({ id }: Run, call: StoredCall): NewEvent {
   return {
     type: "tool_result",
     data: { tool: call.tool, result: call.result ?? "", call_id: shownCallId(id, call) },
   };
 }
 
-export function tellQuestion(run: Run, asked: Confirmation): NewEvent {
-  const { id, tool, arguments: shown, details, expires_at } = asked;
+export function confirmationEvent(run: Run, confirmation: Confirmation): NewEvent {
+  const { id, tool, arguments: shown, details, expires_at } = confirmation;
   return {
     type: "confirmation_required",
     data: {
@@ -85,17 +84,14 @@ export function tellQuestion(run: Run, asked: Confirmation): NewEvent {
       arguments: shown,
       expires_at,
       ...(details && { details }),
-      call_id: shownCallId(run.id, asked),
+      call_id: shownCallId(run.id, confirmation),
     },
   };
 }
 
 export type Confirmation = NonNullable<RunChange["confirmations"]>[number];
 
-/**
- * What the events of one call have in common, so that its result is found among those of calls beside it. It is the same
- * over all claims of the run; `shown_call_id` of the database makes the same. A question is also told in the runs above, where it is the id of none of their calls.
- */
+/** Links the events of a call. Stable across claims; the SQL function `shown_call_id` computes the same value. */
 export function shownCallId(runId: string, { step, position }: Pick<StoredCall, "step" | "position">): string {
   return `call_${createHash("sha256").update(`${runId}-${step}-${position}`).digest("hex").slice(0, 12)}`;
 }

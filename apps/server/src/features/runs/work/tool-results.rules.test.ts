@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { StoredCall } from "../run.ts";
-import { cutResult, plainResult, repeatNote } from "./tool-results.rules.ts";
+import { plainResult, repeatNote, truncateResult } from "./tool-results.rules.ts";
 
 const ask = { method: "GET", url: "http://x/" };
 
-/** The calls of a run that makes the same call again and again, each with what the model was told of its result. */
+/** Repeated calls of a run with their results for the model. */
 function polled(
   results: readonly string[],
   args: (n: number) => Record<string, unknown> = () => ask,
@@ -31,38 +31,38 @@ function polled(
     calls.push(call);
     const note = repeatNote(calls, call.tool, call.arguments, result);
     notes.push(note);
-    Object.assign(call, { status: "ended", result: cutResult(result, note), isError: false });
+    Object.assign(call, { status: "ended", result: truncateResult(result, note), isError: false });
   }
   return notes.map((note) => (note === "" ? 0 : Number(/\d+/.exec(note)?.[0])));
 }
 
-test("the same call with the same result is noted from the third time on, whatever the order of its arguments", () => {
+test("the third equal result of a call gets a note, in any order of arguments", () => {
   expect(polled(["a", "a", "a", "a", "a"])).toEqual([0, 0, 3, 4, 5]);
   const turned = (n: number) => (n % 2 === 0 ? ask : { url: ask.url, method: ask.method });
   expect(polled(["a", "a", "a"], turned)).toEqual([0, 0, 3]);
 });
 
-test("a call that brings something new is not, and what it brought before is forgotten then", () => {
+test("a new result resets the count", () => {
   expect(polled(["status 1", "status 2", "status 3", "status 4"])).toEqual([0, 0, 0, 0]);
   expect(polled(["a", "a", "a", "b", "a", "a", "a"])).toEqual([0, 0, 3, 0, 0, 0, 3]);
 });
 
-test("a result that is cut, or is cut for its note alone, is the same one as long as the whole of it begins the same", () => {
+test("truncated results count as equal if their beginnings are equal", () => {
   const [full, long] = ["x".repeat(65_536), "x".repeat(100_000)];
   expect(polled([full, full, full, full, full])).toEqual([0, 0, 3, 4, 5]);
   expect(polled([long, long, long, long, `${long}y`, "x", long])).toEqual([0, 0, 3, 4, 0, 0, 0]);
 });
 
-test("another call is another one, though its result is the same", () => {
+test("another call with the same result does not count", () => {
   expect(polled(["a", "a", "a", "a"], (n) => ({ ...ask, url: `http://x/${n}` }))).toEqual([0, 0, 0, 0]);
 });
 
-test("a result that itself looks like a note is a result", () => {
+test("a result that looks like a note stays", () => {
   const odd = "a\n\n[This very call has 3 parts.]";
   expect(polled([odd, odd, odd, "a", "a"])).toEqual([0, 0, 3, 0, 0]);
 });
 
-test("a result is told to people without the note that the model got", () => {
+test("the note can be removed", () => {
   const calls: StoredCall[] = [];
   polled(["a", "a", "a"], () => ask, calls);
   expect(calls[2]?.result).toContain("3 times");
@@ -73,25 +73,25 @@ test("a result is told to people without the note that the model got", () => {
 
 const after = "\n\n[a note]";
 
-test("what fits, with what is told after it, stays whole", () => {
+test("a result that fits with its note is not truncated", () => {
   for (const text of ["", "short", "x".repeat(65_536), "ü".repeat(32_768), "😀".repeat(16_384)]) {
-    expect(cutResult(text) === text).toBe(true);
+    expect(truncateResult(text) === text).toBe(true);
   }
   const whole = "x".repeat(65_536 - after.length);
-  expect(cutResult(whole, after) === whole + after).toBe(true);
+  expect(truncateResult(whole, after) === whole + after).toBe(true);
 });
 
-test.each(["x", "ü", "€", "😀"])("what does not is cut between characters, and all of it fits: %s", (character) => {
+test.each(["x", "ü", "€", "😀"])("a longer result is truncated between characters: %s", (character) => {
   const size = Buffer.byteLength(character);
   for (const [bytes, told] of [
     [65_540, ""],
     [65_536, after],
     [5_000_000, after],
   ] as const) {
-    // An odd beginning, so that the cut falls anywhere inside of a character.
+    // An odd beginning puts the limit inside a character.
     for (let odd = 0; odd < size; odd++) {
       const text = "-".repeat(odd) + character.repeat(Math.ceil(bytes / size));
-      const result = cutResult(text, told);
+      const result = truncateResult(text, told);
       expect(Buffer.byteLength(result)).toBeLessThanOrEqual(65_536);
       expect(Buffer.byteLength(result)).toBeGreaterThan(65_520);
       const [, kept = "", more] = /^(.*)\n\[… cut: (\d+) bytes more\](?:\n\n\[a note\])?$/.exec(result) ?? [];

@@ -1,14 +1,15 @@
 import { newId } from "@gantry/wire";
 import type { ChatCall, ChatMessage } from "../../../engines/models/chat.ts";
 import type { ChatEnd } from "../../predictions/index.ts";
+import { usageOf } from "../call-usage.ts";
 import type { RunHistory, Step } from "../run.ts";
-import type { NewEvent, RunChange, SummingUp } from "../run-writer.ts";
-import { presentModel } from "./access.ts";
-import { askModel, type MadeCall, saidIn, TokenEstimate } from "./ask-model.ts";
-import { type ModelCallDeps, usedOf } from "./call-model.ts";
+import type { NewEvent, RunChange, SummaryRange } from "../run-writer.ts";
+import { currentModel } from "./access.ts";
+import { askModel, type MadeCall, messageOf, TokenEstimate } from "./ask-model.ts";
+import type { ModelCallDeps } from "./call-model.ts";
 import { faultsOf, isFormattedAfter, lastStep, outputOf } from "./check-answer.ts";
 import { shorten, summaryCall, summaryStep } from "./compress.ts";
-import { conversation, type Transcript } from "./conversation.rules.ts";
+import { type Conversation, messagesOf } from "./conversation.rules.ts";
 import { cutTooOften, isCutText, joinedText, wholeCalls } from "./cut-answers.rules.ts";
 import { finishCalls } from "./finish-calls.ts";
 import { type NextCall, nextCall } from "./next-call.rules.ts";
@@ -17,33 +18,32 @@ import { prepareCalls } from "./prepare-calls.ts";
 import { lengthLimit } from "./prompts.rules.ts";
 import type { Recalled } from "./recall-calls.ts";
 import type { RunSession } from "./session.ts";
-import { costsTooMuch, RunFailed } from "./stopped.ts";
-import type { ToolTurnDeps } from "./tool-calls.ts";
-import { cutResult, hopelessCall, plainResult } from "./tool-results.rules.ts";
+import { maxCostReached, RunFailed } from "./stopped.ts";
+import type { ToolStepDeps } from "./tool-calls.ts";
+import { failingCall, plainResult, truncateResult } from "./tool-results.rules.ts";
 
-export interface RunWorkDeps extends ModelCallDeps, ToolTurnDeps, ContextDeps {
+export interface RunWorkDeps extends ModelCallDeps, ToolStepDeps, ContextDeps {
   countTokens(text: string): Promise<number>;
 }
 
 const defaultWindow = 32_000;
 const longestMessage = 2000;
 
-/** How the work on a run stopped without an error: it has an output, or it waits. Either is written. */
+/** The run is done, or was left to wait. Both are written. */
 export type WorkEnd = "done" | "left";
 
 /**
- * Works on a run from where it stands until it is done, waits for somebody, or is to be left. One model call is one
- * durable step: what the model said is stored before any tool is called, a call is stored as started before it is made
- * and as ended after. So any claim may begin anywhere in this picture:
+ * Continues a run until it is done, waits, or this node shuts down. One model call is one durable step: the answer is
+ * stored before a tool is called, and a call is stored before it starts and after it ends. So a claim can begin anywhere:
  *
  *                  ┌──────────────────────────────────────────────────┐
  *                  ▼                                                  │
- *   claim ──► finish the calls ──► look at what was said ──► take a step: plan, work, format, or a summary
- *                  │                    ├──► done: it is the output, and satisfies the schema
- *                  │                    └──► left: this node goes down
- *                  └──► parked: a question is open, or a child runs; its answer, or its end, leads to the next claim
+ *   claim ──► finish the calls ──► check the last answer ──► take a step: plan, work, format, or a summary
+ *                  │                    ├──► done: it is the output and satisfies the schema
+ *                  │                    └──► left: this node shuts down
+ *                  └──► parked: a confirmation is pending or a child runs; its end leads to the next claim
  *
- * Whatever rejects ends the run, unless it goes on elsewhere or an engine of ours is away (see work-on-runs.ts).
+ * A rejection ends the run, unless another node continues it or an engine is unavailable (see work-on-runs.ts).
  */
 export async function workOnRun(
   deps: RunWorkDeps,
@@ -65,11 +65,11 @@ class RunWork {
   readonly #estimate: TokenEstimate;
   #callId: string;
   #cutBefore: number;
-  /** How the next call ended, if another node made it and died before it could write that. */
+  /** The next call, if another node made it and died before it stored the answer. */
   #recalled: ChatEnd | undefined;
-  /** Where the call of that other node was for a summary. */
-  readonly #summingUp: SummingUp | undefined;
-  /** Another node may have made the next call: its id is not used again. */
+  /** Set if that call was a summary. */
+  readonly #summingUp: SummaryRange | undefined;
+  /** Another node may have made the next call, so its id is not reused. */
   #mayBeMade: boolean;
 
   constructor(
@@ -84,12 +84,12 @@ class RunWork {
     this.#history = history;
     this.#context = context;
     this.#estimate = new TokenEstimate(deps.countTokens);
-    this.#callId = history.run.callId ?? newId("prediction");
-    this.#cutBefore = history.run.cutBefore;
+    const { callId, summingUp, cutBefore, claim } = history.run;
+    this.#callId = callId ?? newId("prediction");
+    this.#cutBefore = cutBefore;
     this.#recalled = recalled;
-    const { callId, summingUp } = history.run;
     this.#summingUp = callId !== null && summingUp?.call_id === callId ? summingUp : undefined;
-    this.#mayBeMade = history.run.claim > 1;
+    this.#mayBeMade = claim > 1;
   }
 
   async go(recalled: Recalled): Promise<WorkEnd> {
@@ -104,17 +104,17 @@ class RunWork {
         await this.#session.write({ park: waitsFor });
         return "left";
       }
-      const hopeless = hopelessCall(wholeCalls(this.#steps, calls));
-      if (hopeless) {
-        const message = `${hopeless.tool} failed three times in a row: ${plainResult(hopeless.result ?? "")}`;
+      const failing = failingCall(wholeCalls(this.#history.steps, calls));
+      if (failing) {
+        const message = `${failing.tool} failed three times in a row: ${plainResult(failing.result ?? "")}`;
         throw new RunFailed("tool_error", message.slice(0, longestMessage));
       }
-      const output = await outputOf(this.#deps, this.#history, this.#steps);
+      const output = await outputOf(this.#deps, this.#history, this.#history.steps);
       if (output) {
         await this.#session.write(doneWith(output));
         return "done";
       }
-      const cut = cutTooOften(this.#steps);
+      const cut = cutTooOften(this.#history.steps);
       if (cut) throw cut;
       if (this.#session.isLeaving) {
         await this.#session.write({ release: true });
@@ -124,57 +124,50 @@ class RunWork {
     }
   }
 
-  get #steps(): Step[] {
-    return this.#history.steps;
-  }
-
-  async #tellAll(): Promise<Transcript> {
+  async #conversation(): Promise<Conversation> {
     const { steps, calls, run } = this.#history;
-    const { manifest } = await presentModel(this.#deps, this.#history);
+    const { manifest } = await currentModel(this.#deps, this.#history);
     const window = manifest.context_window ?? defaultWindow;
-    return { ...this.#context.told, input: run.input, steps, calls, cutBefore: this.#cutBefore, window };
+    return { ...this.#context.prompts, input: run.input, steps, calls, cutBefore: this.#cutBefore, window };
   }
 
   async #nextCall(): Promise<NextCall> {
     const { snapshot, steps } = this.#history;
     const last = lastStep(steps);
     const faults = last?.kind === "format" ? await faultsOf(this.#deps, this.#history, last) : [];
-    const said = joinedText(this.#steps);
-    return nextCall({ snapshot, tools: this.#context.toolbox.tools, last, said, faults });
+    const text = joinedText(this.#history.steps);
+    return nextCall({ snapshot, tools: this.#context.toolbox.tools, last, text, faults });
   }
 
-  /** Whether what the model said is the output. Then the step and the end of the run are one write. */
+  /** Returns whether the answer is the output. Then one write stores the step and ends the run. */
   async #takeStep(): Promise<boolean> {
     const { run } = this.#history;
-    if (this.#steps.length >= run.maxSteps) {
-      throw new RunFailed("limit_exceeded", `The run took its ${run.maxSteps} steps without reaching the goal`);
+    if (this.#history.steps.length >= run.maxSteps) {
+      throw new RunFailed("limit_exceeded", `The run did not reach the goal within ${run.maxSteps} steps`);
     }
-    const heard = await this.#heard();
-    if (heard && this.#summingUp) {
-      await this.#storeSummary(heard, this.#summingUp);
+    const recalled = await this.#recalledAnswer();
+    if (recalled && this.#summingUp) {
+      await this.#storeSummary(recalled, this.#summingUp);
       return false;
     }
     const next = await this.#nextCall();
-    const called = heard ?? (await this.#ask(next));
+    const called = recalled ?? (await this.#ask(next));
     if (!called) return false;
     const { answer } = called;
     if (answer.stop === "refused") throw new RunFailed("internal", "The model refused to answer");
-    if (answer.stop === "length" && called.isShort && answer.toolCalls.length === 0) throw costsTooMuch();
-    const n = this.#steps.length + 1;
-    const message = saidIn(called, next.kind === "work");
-    const { toolbox } = this.#context;
-    const prepared = await prepareCalls(this.#deps, this.#session, toolbox, n, message);
+    if (answer.stop === "length" && called.isShort && answer.toolCalls.length === 0) throw maxCostReached();
+    const n = this.#history.steps.length + 1;
+    const message = messageOf(called, next.kind === "work");
+    const prepared = await prepareCalls(this.#deps, this.#session, this.#context.toolbox, n, message);
     const events: NewEvent[] = [];
     if (answer.reasoning !== "") events.push({ type: "reasoning", data: { message: answer.reasoning } });
     if (next.kind === "plan") events.push({ type: "planning", data: { message: answer.text } });
     const step: Step = { n, kind: next.kind, message, prompt: next.prompt ?? null };
-    const said = joinedText([...this.#steps, step]);
-    if (message.toolCalls.length > 0 && said.trim() !== "") {
-      events.push({ type: "reasoning", data: { message: said } });
-    }
+    const text = joinedText([...this.#history.steps, step]);
+    if (message.toolCalls.length > 0 && text.trim() !== "") events.push({ type: "reasoning", data: { message: text } });
     if (isCutText(step)) {
-      const told = `The model's answer was cut off at ${lengthLimit(message.cutAtTokens ?? 0)}.`;
-      events.push({ type: "reasoning", data: { message: told } });
+      const notice = `The model's answer was cut off at ${lengthLimit(message.cutAtTokens ?? 0)}.`;
+      events.push({ type: "reasoning", data: { message: notice } });
     }
     events.push(...prepared.change.events);
     const output = await this.#outputWith(step);
@@ -194,28 +187,28 @@ class RunWork {
     return false;
   }
 
-  /** The output, if the step is that. What is wrong with it is said once the step is stored. */
+  /** The output, if the step is the answer. Its issues are handled once the step is stored. */
   async #outputWith(step: Step): Promise<Record<string, unknown> | undefined> {
     if (this.#session.signal.aborted) return undefined;
-    return outputOf(this.#deps, this.#history, [...this.#steps, step]).catch(() => undefined);
+    return outputOf(this.#deps, this.#history, [...this.#history.steps, step]).catch(() => undefined);
   }
 
-  /** Undefined when a step was spent on making the conversation fit. */
+  /** Undefined if a summary step was taken instead. */
   async #ask({ chat, prompt }: NextCall): Promise<MadeCall | undefined> {
     const messages = await this.#messagesFor(prompt, chat);
     return messages && this.#call({ ...chat, messages });
   }
 
-  /** The conversation within the model's window; undefined when a step was spent on making it fit. */
+  /** Messages within the model's window; undefined if a summary step was taken instead. */
   async #messagesFor(prompt: string | undefined, chat: Partial<ChatCall>): Promise<ChatMessage[] | undefined> {
-    const told = await this.#tellAll();
+    const conversation = await this.#conversation();
     const { snapshot } = this.#history;
-    const asked = (messages: ChatMessage[]): ChatMessage[] =>
+    const withPrompt = (messages: ChatMessage[]): ChatMessage[] =>
       prompt === undefined ? messages : [...messages, { role: "user", content: prompt }];
-    if (!snapshot.context_compression) return asked(conversation(told));
+    if (!snapshot.context_compression) return withPrompt(messagesOf(conversation));
     const beside = JSON.stringify([chat.tools, chat.responseSchema, prompt]);
-    const shortening = await shorten(told, beside, this.#deps.countTokens);
-    if (shortening.kind === "none") return asked(shortening.messages);
+    const shortening = await shorten(conversation, beside, this.#deps.countTokens);
+    if (shortening.kind === "none") return withPrompt(shortening.messages);
     if (shortening.kind === "results") {
       const { cutBefore, before, after } = shortening;
       this.#cutBefore = cutBefore;
@@ -224,24 +217,24 @@ class RunWork {
         cut_before: cutBefore,
         events: [{ type: "compressed", data: { message, before_tokens: before, after_tokens: after } }],
       });
-      return asked(shortening.messages);
+      return withPrompt(shortening.messages);
     }
-    await this.#sumUp(told, { covers: shortening.covers, before_tokens: shortening.before });
+    await this.#sumUp(conversation, { covers: shortening.covers, before_tokens: shortening.before });
     return undefined;
   }
 
-  async #sumUp(told: Transcript, summingUp: SummingUp): Promise<void> {
-    const chat = await summaryCall(told, summingUp, this.#context.toolbox.tools, this.#deps.countTokens);
+  async #sumUp(conversation: Conversation, summingUp: SummaryRange): Promise<void> {
+    const chat = await summaryCall(conversation, summingUp, this.#context.toolbox.tools, this.#deps.countTokens);
     await this.#session.write({ call_id: this.#callId, summing_up: { call_id: this.#callId, ...summingUp } });
     await this.#storeSummary(await this.#call(chat, summingUp), summingUp);
   }
 
-  async #storeSummary(called: MadeCall, summingUp: SummingUp): Promise<void> {
-    const { step, events } = summaryStep(called, summingUp, this.#steps);
+  async #storeSummary(called: MadeCall, summingUp: SummaryRange): Promise<void> {
+    const { step, events } = summaryStep(called, summingUp, this.#history.steps);
     await this.#store(step, called, { events });
   }
 
-  async #call(chat: Omit<ChatCall, "signal">, summingUp?: SummingUp): Promise<MadeCall> {
+  async #call(chat: Omit<ChatCall, "signal">, summingUp?: SummaryRange): Promise<MadeCall> {
     const made = await askModel(this.#deps, this.#session, this.#history, {
       callId: this.#callId,
       summingUp,
@@ -250,26 +243,26 @@ class RunWork {
       inputTokens: await this.#estimate.of(chat),
     });
     this.#estimate.learn(made.used.input_tokens);
-    // An answer that comes to be no step was paid all the same.
+    // The call is charged even if its answer does not become a step.
     this.#session.unwritten.set(made.predictionId, made.used);
     return made;
   }
 
-  /** What the model said to a node before this one. */
-  async #heard(): Promise<MadeCall | undefined> {
+  /** The answer that an earlier node received but did not store. */
+  async #recalledAnswer(): Promise<MadeCall | undefined> {
     const recalled = this.#recalled;
     const callId = this.#callId;
     if (recalled?.kind === "answered") {
-      const used = usedOf(recalled);
+      const used = usageOf(recalled);
       this.#recalled = undefined;
       this.#mayBeMade = false;
-      // How long it was allowed to be is not known any more; where it was cut, that was as long as it is.
+      // The length limit is unknown; an answer that was cut off has that length.
       const limit = used.output_tokens;
       return { answer: recalled.answer, predictionId: callId, used, isShort: false, setAside: 0, limit };
     }
     if (this.#mayBeMade) {
       this.#callId = newId("prediction");
-      await this.#session.write({ call_id: this.#callId, ...(recalled && { cost: usedOf(recalled) }) });
+      await this.#session.write({ call_id: this.#callId, ...(recalled && { cost: usageOf(recalled) }) });
       this.#session.unwritten.delete(callId);
     }
     this.#recalled = undefined;
@@ -277,7 +270,7 @@ class RunWork {
     return undefined;
   }
 
-  /** Writes a step and everything that it brought, with the id of the call after it. */
+  /** Writes a step with its changes and the id of the next call. */
   async #store(
     step: Step,
     { predictionId, used, setAside }: MadeCall,
@@ -291,13 +284,13 @@ class RunWork {
       step: { ...step, prompt: step.prompt ?? undefined, prediction_id: predictionId, ...used },
     });
     this.#session.unwritten.delete(predictionId);
-    this.#steps.push(step);
+    this.#history.steps.push(step);
   }
 }
 
 function doneWith(output: Record<string, unknown>): Required<Pick<RunChange, "events" | "end">> {
   return {
     events: [{ type: "completed", data: { output } }],
-    end: { status: "done", output, told: cutResult(JSON.stringify(output)), told_error: false },
+    end: { status: "done", output, told: truncateResult(JSON.stringify(output)), told_error: false },
   };
 }
