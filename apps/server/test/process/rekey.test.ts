@@ -14,8 +14,8 @@ import { sealContext } from "../../src/features/connectors/idp/stored-connector.
 import { secretContext } from "../../src/features/runs/work/tool-calls.ts";
 import { openSecrets } from "../../src/features/secrets/index.ts";
 import { openServer, sealAuth } from "../../src/features/tool-servers/use-server.ts";
-import { openTarget, sealWebhook } from "../../src/features/webhooks/seal-webhook.ts";
 import { createSigningSecrets } from "../../src/features/webhooks/signing-secrets.ts";
+import { openTarget, sealWebhook } from "../../src/features/webhooks/webhook.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { testDatabase } from "../support/database.ts";
 import { gantryCommand, startCommand } from "../support/gantry-command.ts";

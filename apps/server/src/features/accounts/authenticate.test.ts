@@ -4,7 +4,7 @@ import type { Database } from "../../engines/database/database.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { createLog } from "../../kernel/log.ts";
 import { createAuthentication } from "./authenticate.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller } from "./context.ts";
 import { newKeyPair } from "./key-format.rules.ts";
 import { type Accounts, openAccounts } from "./open-accounts.ts";
 import { type StoredPair, selectPairs } from "./store.ts";

@@ -1,6 +1,5 @@
 import { newId } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
-import { lockBootstrap, readSetting, writeSetting } from "./bootstrap-store.ts";
 import type { AccountsContext } from "./context.ts";
 import {
   foreignKeyPair,
@@ -10,8 +9,7 @@ import {
   sameHash,
   shortestForeignKey,
 } from "./key-format.rules.ts";
-import { storeSignInLink } from "./make-sign-in-link.ts";
-import { firstLinkMs } from "./sign-in-link.rules.ts";
+import { firstLinkMs, storeSignInLink } from "./sign-in-links.ts";
 import { announceChange, findUser, insertKey, insertUser, reinstateAdmin, resetKey, selectPairs } from "./store.ts";
 
 const adminName = "admin";
@@ -102,4 +100,20 @@ function checkedPair(operatorKey: string): KeyPair {
     );
   }
   return foreignKeyPair(operatorKey);
+}
+
+/** Held to the end of the transaction, by one node at a time. */
+export async function lockBootstrap(sql: Sql): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtext('gantry.accounts.bootstrap'))`;
+}
+
+export async function readSetting<T>(sql: Sql, name: string): Promise<T | undefined> {
+  const [row] = await sql<{ value: T }[]>`select value from settings where name = ${name}`;
+  return row?.value;
+}
+
+export async function writeSetting(sql: Sql, name: string, value: Record<string, string | null>): Promise<void> {
+  await sql`
+    insert into settings (name, value) values (${name}, ${sql.json(value)})
+    on conflict (name) do update set value = excluded.value`;
 }

@@ -1,6 +1,4 @@
-export type { Caller } from "./caller.ts";
-export type { Page } from "./context.ts";
-export type { NewKey } from "./create-key.ts";
+export type { Caller, Page } from "./context.ts";
 export { asPresentedSession } from "./key-format.rules.ts";
 export {
   everythingOf,
@@ -11,8 +9,9 @@ export {
   scopeOf,
 } from "./key-reach.rules.ts";
 export { type KeyRequest, readKeyRequest } from "./key-request.rules.ts";
+export type { NewKey } from "./keys.ts";
 export { type Accounts, openAccounts } from "./open-accounts.ts";
 export { verifyPassword } from "./password.ts";
-export type { Plan } from "./plan-store.ts";
-export { signInUrl } from "./sign-in-link.rules.ts";
+export type { Plan } from "./plans.ts";
+export { signInUrl } from "./sign-in-links.ts";
 export type { Key, User } from "./store.ts";

@@ -5,25 +5,19 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
 import { createAuthentication } from "./authenticate.ts";
 import { type Bootstrapped, bootstrap } from "./bootstrap.ts";
-import type { Caller } from "./caller.ts";
-import { changeUser } from "./change-user.ts";
-import type { AccountsContext, CallableModels, Page } from "./context.ts";
-import { createKey, createKeyFor, type NewKey } from "./create-key.ts";
-import { createUser } from "./create-user.ts";
-import { deletePlan } from "./delete-plan.ts";
-import { endSession } from "./end-session.ts";
+import type { AccountsContext, CallableModels, Caller, Page } from "./context.ts";
 import type { KeyRequest } from "./key-request.rules.ts";
-import { listKeys } from "./list-keys.ts";
-import { listPlans } from "./list-plans.ts";
-import { listUsers } from "./list-users.ts";
-import { makeSignInLink, makeSignInLinkFor, type NewSignInLink } from "./make-sign-in-link.ts";
-import { createKeyUse } from "./note-key-use.ts";
-import { openSession } from "./open-session.ts";
-import type { Plan } from "./plan-store.ts";
-import { putPlan } from "./put-plan.ts";
-import { revokeKey } from "./revoke-key.ts";
-import { rotateKey } from "./rotate-key.ts";
-import { selectSignInLinks } from "./sign-in-store.ts";
+import { createKeyUse } from "./key-use.ts";
+import { createKey, createKeyFor, listKeys, type NewKey, revokeKey, rotateKey } from "./keys.ts";
+import { deletePlan, listPlans, type Plan, putPlan } from "./plans.ts";
+import { endSession, openSession } from "./sessions.ts";
+import {
+  makeSignInLink,
+  makeSignInLinkFor,
+  type NewSignInLink,
+  selectSignInLinks,
+  useSignInLink,
+} from "./sign-in-links.ts";
 import {
   accountsChannel,
   type Key,
@@ -34,7 +28,7 @@ import {
   type User,
   writeKeyUse,
 } from "./store.ts";
-import { useSignInLink } from "./use-sign-in-link.ts";
+import { changeUser, createUser, listUsers } from "./users.ts";
 
 /** The feature as the rest of the server sees it. Each use case is described in its own file. */
 export interface Accounts {

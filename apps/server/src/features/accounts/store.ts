@@ -1,6 +1,6 @@
 import type { RoleName } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller } from "./context.ts";
 import type { KeyReach, Scope } from "./key-reach.rules.ts";
 
 /** All nodes listen here; the payload is the id of a user whose rights or keys changed. */

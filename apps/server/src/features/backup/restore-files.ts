@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
+import { Fault } from "../../kernel/errors.ts";
 import { blobSchema } from "./backup.ts";
 import { type Archive, parse } from "./check-archive.ts";
-import { isDamaged } from "./damaged-file.rules.ts";
 import { readTar, type TarEntry } from "./tar.ts";
 
 export interface FileRestore {
@@ -139,4 +139,9 @@ async function hashOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash("sha256");
   for await (const part of body) hash.update(part);
   return hash.digest("hex");
+}
+
+/** What a store says of an object that it has and cannot read; of a store that is away it says something else. */
+export function isDamaged(error: unknown): boolean {
+  return error instanceof Error && !(error instanceof Fault) && !("code" in error);
 }

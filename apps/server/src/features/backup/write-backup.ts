@@ -9,8 +9,8 @@ import {
   type KeyFile,
   summaryOf,
 } from "./backup.ts";
-import { isDamaged } from "./damaged-file.rules.ts";
 import { type Names, namesToTake } from "./own-names.rules.ts";
+import { isDamaged } from "./restore-files.ts";
 import {
   hasSchema,
   selectMigrations,

@@ -1,8 +1,6 @@
 import type { Readable } from "node:stream";
 import { isId, newId } from "@gantry/wire";
-import { deleteDrive } from "./delete-drive.ts";
-import { deleteFile } from "./delete-file.ts";
-import { deleteTree } from "./delete-tree.ts";
+import { deleteDrive, deleteFile, deleteTree } from "./delete.ts";
 import {
   type Drive,
   type DriveFile,
@@ -12,12 +10,17 @@ import {
   type Page,
   type Precondition,
 } from "./drive.ts";
-import { listItems } from "./list-items.ts";
-import { type PlaceOptions, placeContent } from "./place-content.ts";
-import { type OpenedFile, readFile, type Wanted } from "./read-file.ts";
-import { discardBlob, type StagedContent, stageContent } from "./stage-content.ts";
+import { listItems, type OpenedFile, readFile, type Wanted } from "./read-file.ts";
 import { insertDrive, selectDrive, selectDriveIds, selectDrives } from "./store.ts";
-import { type WriteOptions, writeFile } from "./write-file.ts";
+import {
+  discardBlob,
+  type PlaceOptions,
+  placeContent,
+  type StagedContent,
+  stageContent,
+  type WriteOptions,
+  writeFile,
+} from "./write-file.ts";
 
 /**
  * Drives and their files, each the owner's alone: another's is not found. Paths may come as they were given; they are

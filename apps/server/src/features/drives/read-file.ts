@@ -1,9 +1,19 @@
 import type { Readable } from "node:stream";
+import { largestItemPage } from "@gantry/wire";
 import type { ByteRange } from "../../engines/blobs/blobs.ts";
 import { fault } from "../../kernel/errors.ts";
-import { type DriveFile, type DrivesDeps, driveNotFound, fileNotFound, type Place } from "./drive.ts";
-import { filePath } from "./path.rules.ts";
-import { selectDrive, selectFile } from "./store.ts";
+import {
+  type DriveFile,
+  type DrivesDeps,
+  directoryNotFound,
+  driveNotFound,
+  fileNotFound,
+  type Item,
+  type Page,
+  type Place,
+} from "./drive.ts";
+import { directoryPath, filePath } from "./path.rules.ts";
+import { directoryExists, selectDrive, selectFile, selectItems } from "./store.ts";
 
 /** How often a file may be replaced between looking at it and opening it before we give up. */
 const attempts = 5;
@@ -38,4 +48,16 @@ export async function readFile(
     missing = blobKey;
   }
   throw fault("service_unavailable", "The file is being replaced too often to be read");
+}
+
+/** What stands directly in a directory, ordered by name, byte by byte. The root is always there. */
+export async function listItems(
+  { database: { sql } }: DrivesDeps,
+  place: Place,
+  page: Page = { limit: largestItemPage, offset: 0 },
+): Promise<{ items: Item[]; total: number }> {
+  const at = { ...place, path: directoryPath(place.path) };
+  if (!(await selectDrive(sql, at.ownerId, at.driveId))) throw driveNotFound();
+  if (at.path !== "/" && !(await directoryExists(sql, at))) throw directoryNotFound();
+  return selectItems(sql, at, page);
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { formatS3Path, outputKey, parseS3Path, safeFilename, uploadKey } from "./address.rules.ts";
 import { endingOf, fittingContentType } from "./content-type.rules.ts";
-import { outputKey, safeFilename, uploadKey } from "./file-name.rules.ts";
-import { formatS3Path, parseS3Path } from "./s3-path.rules.ts";
 
 describe("s3 addresses", () => {
   test("are read as they are written", () => {

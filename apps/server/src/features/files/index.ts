@@ -1,19 +1,25 @@
 export type { BlobInfo, LinkServedStore } from "../../engines/blobs/blobs.ts";
-export { collectDeletedFiles } from "./collect-deleted-files.ts";
+export { parseS3Path, type S3Address } from "./address.rules.ts";
 export { type Examined, examineContent } from "./content-type.ts";
-export { createUploadLink } from "./create-upload-link.ts";
-export { deleteFile } from "./delete-file.ts";
-export { dropOldUploads } from "./drop-old-uploads.ts";
+export { collectDeletedFiles, deleteFile, dropOldUploads } from "./delete-files.ts";
 export { defaultMaxUploadBytes, type FilesDeps, linkSeconds, type PresignedUrl } from "./files-deps.ts";
-export { holdsNewestFile } from "./holds-newest-file.ts";
-export { refuseBeyondQuota } from "./keep-arrival.ts";
-export { type ListedFile, listFiles } from "./list-files.ts";
-export { type OwnedFile, openOwnedFile } from "./open-owned-file.ts";
-export { findUploadTarget, recordUpload } from "./receive-link-upload.ts";
-export { parseS3Path, type S3Address } from "./s3-path.rules.ts";
-export { presignDownload, signDownload } from "./sign-download.ts";
-export { bytesLeft, countStored, quotaExceeded, readStorage, type Storage } from "./storage-quota.ts";
-export { type StoredOutput, storeOutput } from "./store-output.ts";
-export { storeUpload, type Upload } from "./store-upload.ts";
+export {
+  holdsNewestFile,
+  type ListedFile,
+  listFiles,
+  type OwnedFile,
+  openOwnedFile,
+  presignDownload,
+  signDownload,
+} from "./read-files.ts";
+export {
+  bytesLeft,
+  countStored,
+  quotaExceeded,
+  readStorage,
+  refuseBeyondQuota,
+  type Storage,
+} from "./storage-quota.ts";
+export { type StoredOutput, storeOutput, storeUpload, type Upload, withdrawUpload } from "./store-file.ts";
 export { sweepAbandonedFiles } from "./sweep-abandoned-files.ts";
-export { withdrawUpload } from "./withdraw-upload.ts";
+export { createUploadLink, findUploadTarget, recordUpload } from "./upload-links.ts";

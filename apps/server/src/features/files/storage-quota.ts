@@ -1,5 +1,6 @@
 import type { Sql } from "../../engines/database/database.ts";
 import { type Fault, fault } from "../../kernel/errors.ts";
+import type { FilesDeps } from "./files-deps.ts";
 
 /** What a user stores in uploads and drives, and may; outputs of predictions do not count. */
 export interface Storage {
@@ -37,4 +38,19 @@ export function bytesLeft({ used, allowed }: Storage): number | undefined {
 export function quotaExceeded({ used, allowed = 0 }: Storage): Fault {
   const msg = `You store ${used} of the ${allowed} bytes that your plan allows, uploads and drives together. Delete files that you no longer need, or ask the operator for a larger quota.`;
   return fault("storage_quota_exceeded", msg, { ctx: { max_size: allowed, stored: used } });
+}
+
+/**
+ * Refuses an upload beyond its user's quota before its bytes are read. The decision falls once they are stored, because
+ * any number of uploads may be under way. The bytes that it replaces do not count.
+ */
+export async function refuseBeyondQuota(
+  deps: FilesDeps,
+  ownerId: string,
+  bytes: number,
+  replacedBytes = 0,
+): Promise<void> {
+  const storage = await readStorage(deps.database.sql, ownerId, deps.storageBytesPerUser);
+  const left = bytesLeft({ ...storage, used: storage.used - replacedBytes });
+  if (left !== undefined && Math.max(bytes, 1) > left) throw quotaExceeded(storage);
 }

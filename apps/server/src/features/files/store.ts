@@ -1,5 +1,6 @@
 import type { Sql, Transaction } from "../../engines/database/database.ts";
 import type { Scope } from "../accounts/index.ts";
+import { linkSeconds } from "./files-deps.ts";
 import { countStored } from "./storage-quota.ts";
 
 /**
@@ -15,6 +16,15 @@ import { countStored } from "./storage-quota.ts";
  */
 export type FileOrigin = "uploaded" | "link" | "output";
 export type FileState = "awaiting" | "stored";
+
+/** Beyond a link's life there is an hour for the upload that began in its last second. */
+export const patienceMillis = (linkSeconds + 3600) * 1000;
+
+/** Until when bytes may come that are not there, or others for those that are. */
+export function mayArriveUntil(row: { origin: FileOrigin; state: FileState; createdAt: Date }): Date {
+  const isOpen = row.origin === "link" || row.state === "awaiting";
+  return new Date(isOpen ? row.createdAt.getTime() + patienceMillis : 0);
+}
 
 export interface NewFile {
   key: string;

@@ -1,7 +1,7 @@
 import { Fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
-import { type FilesDeps, patienceMillis } from "./files-deps.ts";
-import { acknowledge } from "./find-usable-file.ts";
+import type { FilesDeps } from "./files-deps.ts";
+import { acknowledge } from "./read-files.ts";
 import {
   closeLink,
   deleteAwaiting,
@@ -9,6 +9,7 @@ import {
   listAwaitingSince,
   listLinkedSince,
   markAwaitingAgain,
+  patienceMillis,
 } from "./store.ts";
 
 const batch = 200;

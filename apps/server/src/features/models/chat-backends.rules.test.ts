@@ -4,7 +4,7 @@ import { createImagePainter } from "../../engines/models/builtin/painter.ts";
 import { createRules } from "../../engines/models/builtin/rules.ts";
 import { createDriver } from "../../engines/models/create-driver.ts";
 import type { Net } from "../../engines/net/net.ts";
-import { holdsConversations } from "./chat-backends.rules.ts";
+import { holdsConversations } from "./backend.rules.ts";
 
 const manifest = (type: string, model: string) =>
   ({

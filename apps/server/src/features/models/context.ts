@@ -1,7 +1,7 @@
 import type { Database } from "../../engines/database/database.ts";
 import type { FetchCogSchema } from "./import-schemas.ts";
+import type { SeedModel } from "./model.ts";
 import type { ModelMemory } from "./model-memory.ts";
-import type { SeedModel } from "./seed-models.ts";
 
 /** What the use cases of this feature work with. */
 export interface ModelsContext {

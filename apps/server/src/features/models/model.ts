@@ -26,3 +26,9 @@ export interface Model {
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
+
+export interface SeedModel {
+  owner: string;
+  name: string;
+  manifest: Manifest;
+}

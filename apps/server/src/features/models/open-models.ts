@@ -1,20 +1,22 @@
 import type { Database } from "../../engines/database/database.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Caller, Page } from "../accounts/index.ts";
-import { callableAmong } from "./callable-among.ts";
+import { deleteModel, patchModel, putModel, restoreTakenDownModel, takeDownModel } from "./change-model.ts";
 import type { ModelsContext } from "./context.ts";
-import { deleteModel } from "./delete-model.ts";
+import {
+  callableAmong,
+  getModel,
+  type ListModelsQuery,
+  listModels,
+  resolveForCall,
+  resolveForRead,
+  resolveForRun,
+} from "./find-models.ts";
 import type { FetchCogSchema } from "./import-schemas.ts";
-import { type ListModelsQuery, listModels } from "./list-models.ts";
-import type { Model } from "./model.ts";
+import type { Model, SeedModel } from "./model.ts";
 import { ModelMemory } from "./model-memory.ts";
-import { patchModel } from "./patch-model.ts";
-import { putModel } from "./put-model.ts";
-import { getModel, resolveForCall, resolveForRead, resolveForRun } from "./resolve-model.ts";
-import { restoreModel } from "./restore-model.ts";
-import type { SeedModel } from "./seed-models.ts";
+import { restoreModel } from "./seed-models.ts";
 import { changesChannel, findModel, findModelRow } from "./store.ts";
-import { restoreTakenDownModel, takeDownModel } from "./take-down-model.ts";
 
 /** The feature as the rest of the server sees it. Each use case is described in its own file. */
 export interface Models {

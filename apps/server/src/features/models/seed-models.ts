@@ -1,14 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Manifest } from "@gantry/wire";
 import type { Database, Transaction } from "../../engines/database/database.ts";
+import { fault } from "../../kernel/errors.ts";
+import type { Caller } from "../accounts/index.ts";
+import type { ModelsContext } from "./context.ts";
+import { projectNotFound, refuseUnlessChangeable } from "./find-models.ts";
 import { checkManifest, reseeded } from "./manifest.rules.ts";
+import type { Model, SeedModel } from "./model.ts";
 import { findOwnerId, insertSeeded, lockModel, updateModel } from "./store.ts";
-
-export interface SeedModel {
-  owner: string;
-  name: string;
-  manifest: Manifest;
-}
 
 /**
  * Brings the built-in models in. Runs at every start of every node, after the users that own them were made; nodes
@@ -45,4 +44,26 @@ async function seedOne(tx: Transaction, model: SeedModel): Promise<void> {
   const checked = checkManifest(name, merged);
   // What the operator patched may not go together with what ships now; then the model stays as it works today.
   if (checked.manifest) await updateModel(tx, stored.model.id, checked.manifest, manifest);
+}
+
+/**
+ * Brings a built-in model back that was retired, as it ships now; from then on it follows what ships, as before. One that
+ * stands is not touched: whoever replaced it retires that one first.
+ */
+export async function restoreModel(
+  { database, shipped, memory }: ModelsContext,
+  caller: Caller,
+  owner: string,
+  name: string,
+): Promise<Model> {
+  refuseUnlessChangeable(caller, owner);
+  const builtIn = shipped.find((one) => one.owner === owner && one.name === name);
+  if (!builtIn) throw projectNotFound();
+  const model = await database.transaction(async (tx) => {
+    const { ownerId, manifest } = await placeOf(tx, builtIn);
+    return insertSeeded(tx, ownerId, name, { manifest, afterRetired: true });
+  });
+  if (!model) throw fault("conflict", `There is a model ${owner}/${name}: delete it first`);
+  memory.forget(model.endpointId);
+  return model;
 }

@@ -1,7 +1,6 @@
-export { dropDeliveriesBefore } from "./drop-deliveries.ts";
-export { enqueueDeliveries, enqueueDelivery } from "./enqueue-deliveries.ts";
 export { openWebhooks, type Webhooks } from "./open-webhooks.ts";
-export { addressOf } from "./request.rules.ts";
+export { addressOf } from "./send-delivery.ts";
 export type { SendLimits } from "./send-quotas.ts";
 export { startWebhookSender, type WebhookSender, type WebhookSenderDeps } from "./start-webhook-sender.ts";
+export { dropDeliveriesBefore, enqueueDeliveries, enqueueDelivery } from "./store.ts";
 export type { Delivery, NewDelivery, SealedWebhook, Webhook, WebhookOwner } from "./webhook.ts";

@@ -3,10 +3,16 @@ import type { Vault } from "../../engines/vault/vault.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Scope } from "../accounts/index.ts";
-import { openTarget, sealWebhook } from "./seal-webhook.ts";
 import { createSigningSecrets } from "./signing-secrets.ts";
 import { type DeliveryFilter, type ListedRow, markForResend, selectDeliveries } from "./store.ts";
-import type { Delivery, SealedWebhook, Webhook, WebhookOwner } from "./webhook.ts";
+import {
+  type Delivery,
+  openTarget,
+  type SealedWebhook,
+  sealWebhook,
+  type Webhook,
+  type WebhookOwner,
+} from "./webhook.ts";
 
 export interface Webhooks {
   /** To be called at acceptance: from then on the webhook is kept sealed. */

@@ -1,10 +1,10 @@
+import { createHmac } from "node:crypto";
 import { type Net, NetError, type NetResponse } from "../../engines/net/net.ts";
 import type { Vault } from "../../engines/vault/vault.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { type AttemptEnd, readRetryAfter } from "./attempt.rules.ts";
 import type { ClaimedRow } from "./claim-store.ts";
-import { addressOf, headersOf } from "./request.rules.ts";
-import { openTarget } from "./seal-webhook.ts";
+import { openTarget, type Webhook } from "./webhook.ts";
 
 /** A receiver has nothing to tell us but a status. */
 const mostAnswerBytes = 16 * 1024;
@@ -62,4 +62,42 @@ export async function sendDelivery(deps: SendDeps, row: ClaimedRow, openSecrets:
 /** Whatever becomes of the answer's body, the status has been read. */
 async function drain(body: NetResponse["body"]): Promise<void> {
   await body.dump().catch(() => undefined);
+}
+
+export const secretPrefix = "whsec_";
+
+/** Ours to set, so that no receiver can be told something false about the body or its sender. */
+const reserved = /^(host|content-.*|webhook-.*)$/i;
+/** Of the connection, not of the message: they would break the exchange itself. */
+const ofTheConnection = /^(connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|proxy-.*)$/i;
+
+/** The address with the parameters behind its own, whose bytes stay as they were given. */
+export function addressOf({ url, query_params }: Webhook): URL {
+  const address = new URL(url);
+  const added = new URLSearchParams(Object.entries(query_params)).toString();
+  if (added !== "") address.search = address.search === "" ? added : `${address.search}&${added}`;
+  return address;
+}
+
+/** The headers of one attempt, after Standard Webhooks; the given ones keep their order and spelling. */
+export function headersOf(
+  webhook: Webhook,
+  { id, body, at, secrets }: { id: string; body: string; at: Date; secrets: readonly string[] },
+): Record<string, string> {
+  const given = Object.entries(webhook.headers).filter(([name]) => !reserved.test(name) && !ofTheConnection.test(name));
+  const hasAgent = given.some(([name]) => name.toLowerCase() === "user-agent");
+  const timestamp = Math.floor(at.getTime() / 1000);
+  return Object.fromEntries([
+    ...given,
+    ...(hasAgent ? [] : [["user-agent", "Gantry-Webhooks/1"]]),
+    ["content-type", "application/json"],
+    ["webhook-id", id],
+    ["webhook-timestamp", String(timestamp)],
+    ["webhook-signature", secrets.map((secret) => signatureOf(secret, `${id}.${timestamp}.${body}`)).join(" ")],
+  ]);
+}
+
+function signatureOf(secret: string, content: string): string {
+  const key = Buffer.from(secret.slice(secretPrefix.length), "base64");
+  return `v1,${createHmac("sha256", key).update(content).digest("base64")}`;
 }

@@ -9,10 +9,9 @@ import type { Log } from "../../kernel/log.ts";
 import { Ring } from "../../kernel/ring.ts";
 import { decideAfterAttempt, retrySchedule } from "./attempt.rules.ts";
 import { type ClaimedRow, claimDue, lookAhead, type Result, writeResults } from "./claim-store.ts";
-import type { SealedSecret } from "./secret-store.ts";
 import { sendDelivery } from "./send-delivery.ts";
 import { createRoomKeeper, type SendLimits } from "./send-quotas.ts";
-import { createSigningSecrets } from "./signing-secrets.ts";
+import { createSigningSecrets, type SealedSecret } from "./signing-secrets.ts";
 import { deliveriesChannel } from "./store.ts";
 
 export interface WebhookSenderDeps {

@@ -1,6 +1,31 @@
-import type { DeliveryStatus } from "@gantry/wire";
-import type { Sql } from "../../engines/database/database.ts";
+import { type DeliveryStatus, newId } from "@gantry/wire";
+import type { Sql, Transaction } from "../../engines/database/database.ts";
 import type { Scope } from "../accounts/index.ts";
+import type { NewDelivery } from "./webhook.ts";
+
+/**
+ * Called by whoever ends predictions, inside the transaction that ends them: one statement, whatever their number. The
+ * senders of all nodes hear of it when the transaction commits. A prediction that has a delivery gets no second one.
+ */
+export async function enqueueDeliveries(tx: Transaction, deliveries: readonly NewDelivery[]): Promise<void> {
+  if (deliveries.length === 0) return;
+  await insertDeliveries(
+    tx,
+    deliveries.map((one) => ({
+      id: newId("delivery"),
+      userId: one.userId,
+      predictionId: one.predictionId,
+      modelName: one.modelName,
+      destination: one.webhook.destination,
+      target: one.webhook.target,
+      payload: JSON.stringify(one.payload),
+      trace: one.trace ?? null,
+    })),
+  );
+}
+
+export const enqueueDelivery = (tx: Transaction, delivery: NewDelivery): Promise<void> =>
+  enqueueDeliveries(tx, [delivery]);
 
 /** Told when something became due: inserted, or to be sent again. */
 export const deliveriesChannel = "gantry_webhooks";
@@ -105,4 +130,16 @@ export async function deleteDeliveries(sql: Sql, before: Date, limit: number): P
     ))
     returning 1`;
   return rows.length;
+}
+
+/** So that no statement runs into its deadline. */
+const atOnce = 5_000;
+
+/** Forgets the deliveries made before a date. Those still to be sent stay until they have ended. Answers how many went. */
+export async function dropDeliveriesBefore(sql: Sql, date: Date): Promise<number> {
+  for (let dropped = 0; ; ) {
+    const count = await deleteDeliveries(sql, date, atOnce);
+    dropped += count;
+    if (count < atOnce) return dropped;
+  }
 }

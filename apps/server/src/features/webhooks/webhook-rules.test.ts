@@ -1,7 +1,7 @@
 import { Webhook as Verifier } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
 import { type AttemptEnd, decideAfterAttempt, readRetryAfter, retrySchedule } from "./attempt.rules.ts";
-import { addressOf, headersOf } from "./request.rules.ts";
+import { addressOf, headersOf } from "./send-delivery.ts";
 import { createRoomKeeper, type SendQuotas } from "./send-quotas.ts";
 
 const answered = (status: number, retryAfterMs?: number): AttemptEnd => ({

@@ -1,4 +1,5 @@
 import type { DeliveryStatus } from "@gantry/wire";
+import type { Vault } from "../../engines/vault/vault.ts";
 
 /** Where a prediction's end is to be told, as its caller gave it. */
 export interface Webhook {
@@ -41,4 +42,16 @@ export interface Delivery {
   nextAttemptAt: Date | null;
   lastError: string | null;
   createdAt: Date;
+}
+
+const contextOf = ({ userId, predictionId }: WebhookOwner) => `webhook:${userId}:${predictionId}`;
+
+/** To be called once, at acceptance; the sealed form then travels with the prediction into its delivery. */
+export function sealWebhook(vault: Vault, owner: WebhookOwner, { url, headers, query_params }: Webhook): SealedWebhook {
+  const target = vault.seal(JSON.stringify({ url, headers, query_params }), contextOf(owner));
+  return { destination: new URL(url).origin, target };
+}
+
+export function openTarget(vault: Vault, owner: WebhookOwner, target: Uint8Array): Webhook {
+  return JSON.parse(vault.open(target, contextOf(owner)));
 }

@@ -1,10 +1,12 @@
 import { setTimeout as sleepFor } from "node:timers/promises";
+import type { Database } from "../../../engines/database/database.ts";
 import { type Net, NetError, type NetHeaders } from "../../../engines/net/net.ts";
+import type { Vault } from "../../../engines/vault/vault.ts";
 import type { Clock } from "../../../kernel/clock.ts";
+import type { Log } from "../../../kernel/log.ts";
 import { isWithinDepth } from "../../../kernel/storable-issues.ts";
 import type { TenantRequest } from "./build-request.rules.ts";
-import { spentUntil, waitBeforeRetry } from "./rate-limit.rules.ts";
-import { rateLimited, type TenantGate } from "./tenant-gate.ts";
+import { rateLimited, spentUntil, type TenantGate, waitBeforeRetry } from "./tenant-gate.ts";
 
 export interface Tenant {
   /** Who calls it, by a connector of its own. */
@@ -212,4 +214,11 @@ function parsed(status: number, text: string): unknown {
   if (isWithinDepth(value, deepestAnswer)) return value;
   if (isSuccess) throw new NetError("too_large", "The tenant's answer is nested too deeply");
   return text.slice(0, 500);
+}
+
+/** What the use cases of this feature work with. */
+export interface IdpContext extends CallerDeps {
+  database: Database;
+  vault: Vault;
+  log: Log;
 }

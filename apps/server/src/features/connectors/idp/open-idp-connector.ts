@@ -5,16 +5,19 @@ import type { Clock } from "../../../kernel/clock.ts";
 import { fault } from "../../../kernel/errors.ts";
 import type { Log } from "../../../kernel/log.ts";
 import { type Action, actions, isDeprecated, upstreamOf } from "./action-table.ts";
-import { callAction } from "./call-action.ts";
-import { type CallerDeps, defaultTenantLimits, realSleep, type TenantLimits } from "./call-tenant.ts";
+import { type CallerDeps, defaultTenantLimits, type IdpContext, realSleep, type TenantLimits } from "./call-tenant.ts";
 import { checkArguments } from "./check-arguments.ts";
 import { configureConnector } from "./configure-connector.ts";
-import type { IdpContext } from "./context.ts";
 import { type ToolInfo, toolOf } from "./describe-action.rules.ts";
-import { previewWrite, type WritePreview } from "./preview-write.ts";
+import { callAction, previewWrite, type WritePreview } from "./preview-write.ts";
 import { type ActionOutcome, type Arguments, actionOrThrow, runAction } from "./run-action.ts";
-import { deleteConnector, selectConnector } from "./store.ts";
-import { type Connector, connectorTrouble, readConnector } from "./stored-connector.ts";
+import {
+  type Connector,
+  connectorTrouble,
+  deleteConnector,
+  readConnector,
+  selectConnector,
+} from "./stored-connector.ts";
 import { TenantGate } from "./tenant-gate.ts";
 import { isAllowed } from "./token-claims.rules.ts";
 

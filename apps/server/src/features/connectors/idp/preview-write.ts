@@ -1,14 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { fault } from "../../../kernel/errors.ts";
-import { maskAnswer, maskSent } from "./action-secrets.rules.ts";
 import { type Action, readerOf } from "./action-table.ts";
 import { buildRequest } from "./build-request.rules.ts";
-import { callTenant, Patience, type Tenant, TenantRefusal } from "./call-tenant.ts";
+import { callTenant, type IdpContext, Patience, type Tenant, TenantRefusal } from "./call-tenant.ts";
 import { checkArguments } from "./check-arguments.ts";
-import type { IdpContext } from "./context.ts";
 import { cutForQuestion } from "./cut-long-text.rules.ts";
-import { isObject, scrubDeep } from "./mask.rules.ts";
-import { type Arguments, actionOrThrow } from "./run-action.ts";
+import { isObject, maskAnswer, maskSent, scrubDeep } from "./mask.rules.ts";
+import { type ActionOutcome, type Arguments, actionOrThrow, runAction } from "./run-action.ts";
 import { openConnector } from "./stored-connector.ts";
 
 /** The question that is put before a write: everything that will be sent, without its secrets. */
@@ -109,4 +107,21 @@ async function readOld(
 
 function shown(value: unknown, tenant: Tenant): unknown {
   return cutForQuestion(scrubDeep(value, [tenant.token]));
+}
+
+/** A direct call: a write that is not confirmed is answered with what it would do. */
+export async function callAction(
+  context: IdpContext,
+  userId: string,
+  name: string,
+  call: { arguments: Arguments; confirm: boolean; signal?: AbortSignal },
+): Promise<ActionOutcome> {
+  const action = actionOrThrow(name);
+  if (action.kind === "write" && !call.confirm) {
+    const preview = await previewWrite(context, userId, name, call.arguments, call.signal);
+    throw fault("confirmation_required", `${name} changes the tenant: repeat it with confirm: true to do it`, {
+      ctx: { ...preview },
+    });
+  }
+  return runAction(context, userId, name, call.arguments, call.signal);
 }

@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { Fault } from "../../../kernel/errors.ts";
 import { actions, readerOf, singleReaderOf } from "./action-table.ts";
 import { checkArguments } from "./check-arguments.ts";
+import { domainIssues, normaliseDomain } from "./configure-connector.ts";
 import { cutForCaller, cutForModel } from "./cut-long-text.rules.ts";
 import { hidden, maskRecords, scrubDeep, secretsIn } from "./mask.rules.ts";
-import { spentUntil, waitBeforeRetry } from "./rate-limit.rules.ts";
-import { domainIssues, normaliseDomain } from "./tenant-domain.rules.ts";
+import { spentUntil, waitBeforeRetry } from "./tenant-gate.ts";
 import { expiryWarnings, isAllowed, readClaims } from "./token-claims.rules.ts";
 
 const action = (name: string) => {

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { allScopes, type IdpUnderTest, idpUnderTest } from "../../../../test/support/idp-connector.ts";
 import { Fault } from "../../../kernel/errors.ts";
-import { maskCall } from "./action-secrets.rules.ts";
 import { realSleep } from "./call-tenant.ts";
+import { maskCall } from "./mask.rules.ts";
 import { refusal, tenantState } from "./tenant-routes.fixture.ts";
 
 let t: IdpUnderTest;

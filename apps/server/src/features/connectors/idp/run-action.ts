@@ -1,13 +1,11 @@
 import type { IdpOutcomeRecord } from "@gantry/wire";
 import { fault } from "../../../kernel/errors.ts";
-import { maskAnswer, secretsSent } from "./action-secrets.rules.ts";
 import { type Action, findAction } from "./action-table.ts";
 import { buildRequest, type TenantRequest } from "./build-request.rules.ts";
-import { callTenant, Patience, type Tenant, type TenantAnswer, TenantRefusal } from "./call-tenant.ts";
+import { callTenant, type IdpContext, Patience, type Tenant, type TenantAnswer, TenantRefusal } from "./call-tenant.ts";
 import { checkArguments } from "./check-arguments.ts";
-import type { IdpContext } from "./context.ts";
 import { cutForCaller, cutForModel } from "./cut-long-text.rules.ts";
-import { isObject } from "./mask.rules.ts";
+import { isObject, maskAnswer, secretsSent } from "./mask.rules.ts";
 import { openConnector } from "./stored-connector.ts";
 import { toActionFault } from "./tenant-errors.rules.ts";
 

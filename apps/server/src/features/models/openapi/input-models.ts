@@ -1,5 +1,5 @@
 import type { FieldSchema, Manifest, ObjectSchema } from "@gantry/wire";
-import { type Json, nullable, schemaRef } from "./json.ts";
+import { type Json, nullable, schemaRef } from "./parts.ts";
 
 const webhookDefault = JSON.stringify({ url: "", headers: {}, query_params: {} });
 

@@ -1,9 +1,8 @@
 import type { Model } from "../model.ts";
 import { dynamicModels } from "./input-models.ts";
-import type { Json } from "./json.ts";
+import { errorResponses, type Json } from "./parts.ts";
 import { modelPaths } from "./paths.ts";
 import { records } from "./records.ts";
-import { errorResponses } from "./responses.ts";
 
 /** The model's own schema document. `baseUrl` is the address under which the reader reached the service. */
 export function modelOpenApi(model: Pick<Model, "endpointId" | "manifest">, baseUrl: string): Json {

@@ -1,7 +1,6 @@
 import type { Manifest } from "@gantry/wire";
 import { inputBody } from "./input-models.ts";
-import { type Json, schemaRef } from "./json.ts";
-import { inputErrors, readErrors, runErrors, syncErrors } from "./responses.ts";
+import { inputErrors, type Json, readErrors, runErrors, schemaRef, syncErrors } from "./parts.ts";
 
 const eitherKey = [{ "X-API-KEY": [] }, { APIKeyHeader: [] }];
 const ownKey = [{ "X-API-KEY": [] }];

@@ -1,5 +1,5 @@
 import { errorSchemas } from "@gantry/wire";
-import { type Json, nullable, record, schemaRef } from "./json.ts";
+import { type Json, nullable, record, schemaRef } from "./parts.ts";
 
 const text: Json = { type: "string" };
 const integer: Json = { type: "integer" };

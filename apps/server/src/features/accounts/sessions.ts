@@ -1,0 +1,75 @@
+import type { Sql } from "../../engines/database/database.ts";
+import { invalidKey } from "./authenticate.ts";
+import type { AccountsContext, Caller } from "./context.ts";
+import { digestOf, hashOf, newSessionPair } from "./key-format.rules.ts";
+import { announceChange } from "./store.ts";
+
+/** How long one is signed in by a link. */
+export const sessionMs = 12 * 3_600_000;
+const mostOfAKey = 100;
+
+/**
+ * Signs in with a key, and answers what the session is presented by: it reaches as far as the key, and ends with it; where
+ * the key was rotated, no later than the secret that was presented.
+ */
+export function openSession({ database, clock }: AccountsContext, caller: Caller): Promise<string> {
+  return database.transaction((tx) => storeSession(tx, caller, clock.now()));
+}
+
+export async function storeSession(sql: Sql, opener: Pick<Caller, "keyId" | "keyPublic">, now: Date): Promise<string> {
+  const { key, public: publicPart, hash } = newSessionPair();
+  const validUntil = new Date(now.getTime() + sessionMs);
+  const isOpen = await insertSession(sql, opener, { public: publicPart, hash, validUntil }, mostOfAKey);
+  // A rotation without grace came in between.
+  if (!isOpen) throw invalidKey();
+  return key;
+}
+
+/** Signs out. A key that was brought works on; one that a link made cannot be used any more, but what it began goes on. */
+export async function endSession(
+  context: AccountsContext,
+  { userId, keyId }: Caller,
+  presented: string,
+): Promise<void> {
+  await context.database.transaction(async (tx) => {
+    await deleteSession(tx, keyId, hashOf(digestOf(presented)));
+    await markSessionEnded(tx, keyId, context.clock.now());
+    await announceChange(tx, userId);
+  });
+  context.forgetUser(userId);
+}
+
+/** A key that is no session stays as it is. */
+async function markSessionEnded(sql: Sql, keyId: string, now: Date): Promise<void> {
+  await sql`update api_keys set session_ends_at = ${now} where id = ${keyId} and session_ends_at > ${now}`;
+}
+
+/**
+ * A session of a key. Opened with a secret that a rotation has replaced, it ends with that secret's grace. False when the
+ * secret works no longer: the row of the key is locked, so that no rotation comes in between. Only the newest sessions of
+ * a key are kept.
+ */
+async function insertSession(
+  sql: Sql,
+  { keyId, keyPublic }: Pick<Caller, "keyId" | "keyPublic">,
+  session: { public: string; hash: Uint8Array; validUntil: Date },
+  most: number,
+): Promise<boolean> {
+  const opened = await sql`
+    insert into retired_key_pairs (public, key_id, secret_hash, valid_until, of_session, in_grace)
+    select ${session.public}, k.id, ${session.hash}, least(${session.validUntil}::timestamptz, p.valid_until), true,
+      p.public is not null
+    from api_keys k left join retired_key_pairs p on p.key_id = k.id and p.public = ${keyPublic}
+    where k.id = ${keyId} and (k.public = ${keyPublic} or p.public is not null)
+    for share of k
+    returning 1`;
+  await sql`
+    delete from retired_key_pairs where key_id = ${keyId} and of_session and public in (
+      select public from retired_key_pairs where key_id = ${keyId} and of_session
+      order by valid_until desc, public offset ${most})`;
+  return opened.length === 1;
+}
+
+async function deleteSession(sql: Sql, keyId: string, hash: Uint8Array): Promise<void> {
+  await sql`delete from retired_key_pairs where key_id = ${keyId} and of_session and secret_hash = ${hash}`;
+}

@@ -1,0 +1,154 @@
+import { isDeepStrictEqual } from "node:util";
+import { modelNamePattern, usernamePattern } from "@gantry/wire";
+import type { Sql } from "../../engines/database/database.ts";
+import { type Fault, fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
+import type { Caller } from "../accounts/index.ts";
+import { isAdmin } from "./access.rules.ts";
+import { backendIssues } from "./backend.rules.ts";
+import type { ModelsContext } from "./context.ts";
+import { canBeEndpointId, getModel, projectNotFound, refuseUnlessChangeable } from "./find-models.ts";
+import { withImportedSchemas } from "./import-schemas.ts";
+import { checkManifest, checkPatched, patched, withFurther } from "./manifest.rules.ts";
+import type { Model } from "./model.ts";
+import {
+  announceChange,
+  findOwnerId,
+  isTakenDown,
+  lockModel,
+  markRestored,
+  markTakenDown,
+  retireModel,
+  updateModel,
+  upsertModel,
+} from "./store.ts";
+
+/** Creates a model or replaces the whole manifest of a live one. `created` tells the two apart. */
+export async function putModel(
+  context: ModelsContext,
+  caller: Caller,
+  owner: string,
+  name: string,
+  body: unknown,
+): Promise<{ model: Model; created: boolean }> {
+  refuseUnlessChangeable(caller, owner);
+  const named = modelNamePattern.test(name);
+  const ownerId = owner === caller.username ? caller.userId : await ownerIdOf(context.database.sql, owner);
+  const whole =
+    ownerId === undefined ? { body, issues: [] } : await withImportedSchemas(context.fetchCogSchema, ownerId, body);
+  const { manifest, issues } = checkManifest(named ? name : "model", whole.body);
+  const found: Issue[] = [];
+  if (!named) {
+    const msg = "A model's name has 1 to 63 of a-z, 0-9, ., _ and -, and begins with a letter or digit";
+    found.push({ type: "value_error", loc: ["path", "model"], msg });
+  }
+  if (ownerId === undefined) found.push({ type: "value_error", loc: ["path", "owner"], msg: "There is no such user" });
+
+  const model = await context.database.transaction(async (tx) => {
+    const stored = found.length > 0 ? undefined : await lockModel(tx, owner, name);
+    const rights = { isAdmin: isAdmin(caller) };
+    const backend = backendIssues(backendIn(body), stored?.model.manifest.backend, rights, context.builtins);
+    throwIfAny(withFurther([...found, ...issues], [...whole.issues, ...backend]));
+    if (!manifest || ownerId === undefined) throw new Error("a manifest was refused without an issue");
+    if (manifest.visibility === "public" && (await isTakenDown(tx, ownerId, name))) throw takenDownConflict("model");
+    return upsertModel(tx, ownerId, name, manifest);
+  });
+  context.memory.forget(model.endpointId);
+  return { model, created: model.version === 1 };
+}
+
+function backendIn(body: unknown): unknown {
+  return typeof body === "object" && body !== null && "backend" in body ? body.backend : undefined;
+}
+
+async function ownerIdOf(sql: Sql, username: string): Promise<string | undefined> {
+  return usernamePattern.test(username) ? findOwnerId(sql, username) : undefined;
+}
+
+/**
+ * Changes the given fields, each as a whole; null takes an optional field away. The result must be a valid manifest.
+ * Two patches at once both take effect: each is laid over what the other left.
+ */
+export async function patchModel(
+  context: ModelsContext,
+  caller: Caller,
+  owner: string,
+  name: string,
+  body: unknown,
+): Promise<Model> {
+  if (!(await getModel(context, `${owner}/${name}`))) throw projectNotFound();
+  refuseUnlessChangeable(caller, owner);
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw fault("json_invalid", "The body must be a JSON object");
+  }
+  const model = await context.database.transaction(async (tx) => {
+    const stored = await lockModel(tx, owner, name);
+    if (!stored) throw projectNotFound();
+    const before = stored.model.manifest;
+    const whole = patched(before, body);
+    const { manifest, issues } = checkPatched(name, before, body);
+    const rights = { isAdmin: isAdmin(caller) };
+    throwIfAny(withFurther(issues, backendIssues(whole.backend, before.backend, rights, context.builtins)));
+    if (!manifest) throw new Error("a manifest was refused without an issue");
+    if (stored.model.takenDown && manifest.visibility === "public") throw takenDownConflict("model");
+    return isDeepStrictEqual(manifest, before)
+      ? stored.model
+      : updateModel(tx, stored.model.id, manifest, stored.seeded);
+  });
+  context.memory.forget(model.endpointId);
+  return model;
+}
+
+/** Retires a model: no new runs, what was accepted still ends, the name is free again. */
+export async function deleteModel(context: ModelsContext, caller: Caller, owner: string, name: string): Promise<void> {
+  if (!(await getModel(context, `${owner}/${name}`))) throw projectNotFound();
+  refuseUnlessChangeable(caller, owner);
+  await context.database.transaction(async (tx) => {
+    const stored = await lockModel(tx, owner, name);
+    if (!stored) throw projectNotFound();
+    await retireModel(tx, stored.model);
+  });
+  context.memory.forget(`${owner}/${name}`);
+}
+
+export function takenDownConflict(what: string): Fault {
+  return fault("conflict", `An admin took this ${what} down. It stays private until an admin restores it.`);
+}
+
+/** Takes a model away from everyone but its owner. What was accepted before still ends. For admins. */
+export async function takeDownModel(context: ModelsContext, endpointId: string, reason: string): Promise<Model> {
+  return changeTakenDown(context, endpointId, async (tx, { model, seeded }) => {
+    if (seeded) throw fault("conflict", "A built-in model cannot be taken down. Delete it, or set its capacity to 0.");
+    await markTakenDown(tx, model, { reason, now: new Date() });
+  });
+}
+
+/** Gives a model back the visibility that it had. One that is not taken down stays as it is. */
+export async function restoreTakenDownModel(context: ModelsContext, endpointId: string): Promise<Model> {
+  return changeTakenDown(context, endpointId, async (tx, { model }) => {
+    if (model.takenDown) await markRestored(tx, model);
+  });
+}
+
+type Change = (
+  tx: Parameters<typeof lockModel>[0],
+  stored: NonNullable<Awaited<ReturnType<typeof lockModel>>>,
+) => Promise<void>;
+
+async function changeTakenDown(
+  { database, memory }: ModelsContext,
+  endpointId: string,
+  change: Change,
+): Promise<Model> {
+  if (!canBeEndpointId(endpointId)) throw projectNotFound();
+  const [owner = "", name = ""] = endpointId.split("/");
+  const model = await database.transaction(async (tx) => {
+    const stored = await lockModel(tx, owner, name);
+    if (!stored) throw projectNotFound();
+    await change(tx, stored);
+    await announceChange(tx, endpointId);
+    return (await lockModel(tx, owner, name))?.model;
+  });
+  memory.forget(endpointId);
+  if (!model) throw projectNotFound();
+  return model;
+}
