@@ -1,9 +1,6 @@
 import type { Sql } from "../../engines/database/database.ts";
 import type { Verdict } from "./attempt.rules.ts";
-import type { Rooms } from "./send-quotas.ts";
-
-/** So many rows are read at a look without asking how they are spread. */
-const littleDue = 1000;
+import type { Allotment, Waiting } from "./send-slots.ts";
 
 export interface ClaimedRow {
   id: string;
@@ -13,120 +10,50 @@ export interface ClaimedRow {
   destination: string;
   target: Uint8Array;
   payload: string;
-  /** Since its prediction ended. */
+  /** Since the prediction ended. */
   ageMs: number;
   failures: number;
   trace: string | null;
 }
 
-/**
- * Claims what is due, as far as there is room, for `leaseMs`. A lane is what one user sends to one destination. As long
- * as little is due, the lanes are those of all that is due; beyond that they are found by stepping from one to the next
- * in the index, so that a destination without room costs one step however much waits for it. Every user's first comes
- * before any user's second, those under way counted in, and lots are drawn among equals. Of one user's, the first of
- * every lane comes before the second of any; what goes to lanes that are silent, or is a retry in one that is not known
- * to answer, comes after the rest. A user has as many attempts under way on a node as the plan allows in parallel, half
- * of them to lanes that are not known to answer.
- *
- * A claim that has lapsed counts as an attempt: who had it was sending, and did not live to say so.
- *
- * `missed` were chosen here and taken by another node in the same moment. `at` is the database's time of the look.
- */
-export async function claimDue(
-  sql: Sql,
-  { nodeId, leaseMs, rooms }: { nodeId: string; leaseMs: number; rooms: Rooms },
-): Promise<{ claimed: ClaimedRow[]; missed: number; at: string | undefined }> {
-  const { free, perLane, perDestination, perUser, perUserUnsure, lanes, destinations, users } = rooms;
-  const rows = await sql<({ at: string; isChosen: boolean } & (ClaimedRow | { id: null }))[]>`
-    with recursive oldest as materialized (
-      select destination, user_id from webhook_deliveries
-      where status = 'pending' and due_at <= now() order by due_at limit ${littleDue}
-    ), walked as (
-      (select destination, user_id from webhook_deliveries
-       where status = 'pending' and (select count(*) from oldest) = ${littleDue}
-       order by destination, user_id limit 1)
-      union all
-      select next.destination, next.user_id from walked cross join lateral (
-        select destination, user_id from webhook_deliveries
-        where status = 'pending' and (destination, user_id) > (walked.destination, walked.user_id)
-        order by destination, user_id limit 1
-      ) next
-    ), lanes as (
-      select destination, user_id from oldest union select destination, user_id from walked
-    ), open_lanes as (
-      select lanes.*, coalesce(d.room, ${perDestination}) as destination_room, coalesce(l.room, ${perLane}) as lane_room,
-        coalesce(u.running, 0) as user_running,
-        least(${perUser}::int, p.parallel) - coalesce(u.running, 0) as user_room,
-        least(${perUserUnsure}::int, (p.parallel + 1) / 2) - coalesce(u.unsure_running, 0) as unsure_room,
-        coalesce(l.answers, false) as answers, coalesce(l.is_silent, false) as is_silent
-      from lanes left join users on users.id = lanes.user_id left join plans p on p.name = users.plan
-      left join unnest(${lanes.map((one) => one.destination)}::text[], ${lanes.map((one) => one.userId)}::text[],
-          ${lanes.map((one) => one.room)}::int[], ${lanes.map((one) => one.answers)}::boolean[],
-          ${lanes.map((one) => one.isSilent)}::boolean[])
-        as l (destination, user_id, room, answers, is_silent) on l.destination = lanes.destination and l.user_id = lanes.user_id
-      left join unnest(${destinations.map((one) => one.name)}::text[], ${destinations.map((one) => one.room)}::int[])
-        as d (name, room) on d.name = lanes.destination
-      left join unnest(${users.map((one) => one.name)}::text[], ${users.map((one) => one.running)}::int[],
-          ${users.map((one) => one.unsureRunning)}::int[])
-        as u (name, running, unsure_running) on u.name = lanes.user_id
-      where coalesce(l.room, 1) > 0 and coalesce(d.room, 1) > 0
-    ), firsts as (
-      select lane.destination, lane.user_id, lane.destination_room, lane.user_room, lane.unsure_room, lane.answers,
-        lane.user_running,
-        not lane.answers and (lane.is_silent or due.failures > 0) as is_late, due.id, random() as lot,
-        row_number() over (partition by lane.destination, lane.user_id order by due.due_at) as place
-      from open_lanes lane cross join lateral (
-        select id, due_at, failures from webhook_deliveries
-        where status = 'pending' and destination = lane.destination and user_id = lane.user_id
-          and due_at <= now()
-        order by due_at limit greatest(0, least(lane.lane_room, lane.destination_room, lane.user_room))
-      ) due
-      where lane.user_room > 0 and (lane.answers or lane.unsure_room > 0)
-    ), ranked as (
-      select firsts.*, row_number() over (partition by user_id, answers order by is_late, place, lot) as of_its_kind
-      from firsts
-    ), fitting as (
-      select id, lot, destination_room, user_room, user_running,
-        row_number() over (partition by destination order by place, lot) as at_destination,
-        row_number() over (partition by user_id order by is_late, place, lot) as of_user
-      from ranked where answers or of_its_kind <= unsure_room
-    ), chosen as (
-      select id from fitting where at_destination <= destination_room and of_user <= user_room
-      order by user_running + of_user, lot limit ${free}
-    ), locked as (
-      select id from webhook_deliveries
-      where id in (select id from chosen) and status = 'pending' and due_at <= now()
-      for update skip locked
-    ), taken as (
-      update webhook_deliveries d
-      set attempts = d.attempts + (d.claimed_by is not null)::int,
-        claimed_by = ${nodeId}, claim = d.claim + 1, resend = false,
-        due_at = clock_timestamp() + ${leaseMs} * interval '1 ms'
-      from locked where d.id = locked.id
-      returning d.*
-    )
-    select now()::text as at, chosen.id is not null as "isChosen", taken.id, taken.claim, taken.user_id as "userId",
-      taken.prediction_id as "predictionId", taken.destination, taken.target, taken.payload, taken.failures, taken.trace,
-      extract(epoch from clock_timestamp() - taken.created_at)::float8 * 1000 as "ageMs"
-    from (select) as always left join (chosen left join taken on taken.id = chosen.id) on true`;
-  const claimed = rows.filter((row): row is (typeof rows)[number] & ClaimedRow => row.id !== null);
-  return { claimed, missed: rows.filter((row) => row.isChosen).length - claimed.length, at: rows[0]?.at };
+/** Pending deliveries by receiver, and in how many milliseconds the next one becomes due. */
+export async function selectWaiting(sql: Sql): Promise<{ waiting: Waiting[]; nextInMs: number | null }> {
+  const rows = await sql<(Waiting & { nextInMs: number | null })[]>`
+    select w.destination, w.user_id as "userId", w.due, w.next_in_ms as "nextInMs", p.parallel
+    from (
+      select destination, user_id, count(*) filter (where due_at <= now())::int as due,
+        extract(epoch from min(due_at) filter (where due_at > now()) - now())::float8 * 1000 as next_in_ms
+      from webhook_deliveries where status = 'pending' group by destination, user_id
+    ) w left join users u on u.id = w.user_id left join plans p on p.name = u.plan`;
+  const next = Math.min(...rows.map(({ nextInMs }) => nextInMs ?? Number.POSITIVE_INFINITY));
+  return { waiting: rows.filter(({ due }) => due > 0), nextInMs: Number.isFinite(next) ? next : null };
 }
 
-/**
- * Whether anything was due at the time of the last look and is unclaimed, and in how many milliseconds the next becomes
- * due: not later than at once, for what has become due since then.
- */
-export async function lookAhead(
+/** Claims the allotted number of deliveries for `leaseMs`. An expired claim counts as an attempt: its sender died. */
+export async function claimDue(
   sql: Sql,
-  at: string | undefined,
-): Promise<{ isDue: boolean; nextInMs: number | null }> {
-  const looked = at === undefined ? sql`now()` : sql`${at}::text::timestamptz`;
-  const [found] = await sql<{ isDue: boolean; nextInMs: number | null }[]>`
-    select coalesce((select min(due_at) from webhook_deliveries where status = 'pending') <= ${looked}, false) as "isDue",
-      (select extract(epoch from min(due_at) - now())::float8 * 1000
-       from webhook_deliveries where status = 'pending' and due_at > ${looked}) as "nextInMs"`;
-  return found ?? { isDue: false, nextInMs: null };
+  { nodeId, leaseMs, allotted }: { nodeId: string; leaseMs: number; allotted: readonly Allotment[] },
+): Promise<ClaimedRow[]> {
+  return sql<ClaimedRow[]>`
+    with chosen as (
+      select due.id
+      from unnest(${allotted.map((one) => one.destination)}::text[], ${allotted.map((one) => one.userId)}::text[],
+        ${allotted.map((one) => one.count)}::int[]) as slots (destination, user_id, count)
+      cross join lateral (
+        select id from webhook_deliveries d
+        where d.status = 'pending' and d.destination = slots.destination and d.user_id = slots.user_id
+          and d.due_at <= now()
+        order by d.due_at limit slots.count
+        for update skip locked
+      ) due
+    )
+    update webhook_deliveries d
+    set attempts = d.attempts + (d.claimed_by is not null)::int,
+      claimed_by = ${nodeId}, claim = d.claim + 1, resend = false,
+      due_at = clock_timestamp() + ${leaseMs} * interval '1 ms'
+    from chosen where d.id = chosen.id
+    returning d.id, d.claim, d.user_id as "userId", d.prediction_id as "predictionId", d.destination, d.target, d.payload,
+      d.failures, d.trace, extract(epoch from clock_timestamp() - d.created_at)::float8 * 1000 as "ageMs"`;
 }
 
 export interface Result extends Verdict {
@@ -136,8 +63,8 @@ export interface Result extends Verdict {
 }
 
 /**
- * Writes down how attempts ended. Answers in how many milliseconds each is due again: null when it has ended, or was
- * no longer this claim's.
+ * Stores how attempts ended. Returns the milliseconds until each is due again: null if the delivery has ended or the
+ * claim was lost.
  */
 export async function writeResults(sql: Sql, results: readonly Result[]): Promise<(number | null)[]> {
   const rows = await sql<{ id: string; dueInMs: number | null }[]>`

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../engines/database/database.ts";
 import type { Net } from "../../engines/net/net.ts";
 import { noTelemetry, type Telemetry, type WebhookOutcome } from "../../engines/telemetry/telemetry.ts";
@@ -7,10 +8,11 @@ import type { Clock } from "../../kernel/clock.ts";
 import { Fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { Ring } from "../../kernel/ring.ts";
+import { singleFlight } from "../../kernel/single-flight.ts";
 import { decideAfterAttempt, retrySchedule } from "./attempt.rules.ts";
-import { type ClaimedRow, claimDue, lookAhead, type Result, writeResults } from "./claim-store.ts";
+import { type ClaimedRow, claimDue, type Result, selectWaiting, writeResults } from "./claim-store.ts";
 import { sendDelivery } from "./send-delivery.ts";
-import { createRoomKeeper, type SendLimits } from "./send-quotas.ts";
+import { createSendSlots, type SendLimits } from "./send-slots.ts";
 import { createSigningSecrets, type SealedSecret } from "./signing-secrets.ts";
 import { deliveriesChannel } from "./store.ts";
 
@@ -22,56 +24,57 @@ export interface WebhookSenderDeps {
   log: Log;
   telemetry?: Telemetry;
   nodeId: string;
-  /** What to send of a payload that was made so long ago: something in it may have run out. */
+  /** Replaces what has expired in a payload of that age, such as download links. */
   renewPayload(payload: string, ageMs: number): Promise<string>;
-  /** For an attempt, from the call to the status of the answer. */
+  /** Of one attempt, until the status of the answer has arrived. */
   timeoutMs?: number;
-  /** Longer than an attempt can take: then nobody else sends while this node does. */
+  /** Longer than an attempt can take, so that no other node sends the same delivery meanwhile. */
   leaseMs?: number;
   schedule?: readonly number[];
   limits?: SendLimits;
 }
 
 export interface WebhookSender {
-  /** Claims nothing more, and resolves when the attempts under way have ended: within the time of one attempt. */
+  /** Stops claiming. Resolves when the running attempts have ended, at most one timeout later. */
   stop(): Promise<void>;
 }
 
-/** Looks again after this long whatever it heard. */
 const longestSleepMs = 30_000;
 const pauseAfterErrorMs = 1_000;
-const defaultLimits: SendLimits = { total: 256, perLane: 4, perDestination: 32, perUser: 64 };
+/** Another node claimed rows at the same moment. */
+const pauseAfterConflictMs = 10;
+const defaultLimits: SendLimits = { total: 256, perDestination: 32, perReceiver: 4, perUser: 64 };
 
 /**
- * Sends what is due, on every node that has the role. Times of due and lease are the database's, so that nodes need not
- * agree on the hour. A claim that its node did not live to end lapses, and whoever looks next sends again: a receiver
- * may get a delivery twice, under the same `webhook-id`.
+ * Sends due deliveries on every worker node. Due times and leases use the database's clock, so nodes need not agree on
+ * the time. When a node dies, its leases expire and another node sends again: a receiver may get a delivery twice, under
+ * the same `webhook-id`.
  *
- *   sleeping ──NOTIFY | next due time | room became free while more is due──► claim ──► send each ──► write the result
- *      ▲─────────────────────────────────────────────────────────────────────────┘
+ *   sleeping ──NOTIFY | next due time | a slot is free and more is due──► claim ──► send each ──► store the result
+ *      ▲────────────────────────────────────────────────────────────────────┘
  */
 export async function startWebhookSender(deps: WebhookSenderDeps): Promise<WebhookSender> {
   const { database, log, nodeId, telemetry = noTelemetry } = deps;
   const { timeoutMs = 15_000, schedule = retrySchedule, limits = defaultLimits } = deps;
   const { leaseMs = 2 * timeoutMs } = deps;
   const secrets = createSigningSecrets(deps);
-  const keeper = createRoomKeeper(limits);
-  const underWay = new Ring<Promise<void>>();
+  const slots = createSendSlots(limits);
+  const running = new Ring<Promise<void>>();
   let stopped = false;
   let timer: { at: number; handle: NodeJS.Timeout } | undefined;
-  let pass: Promise<void> | undefined;
-  let isWanted = false;
-  /** More is due than there is room for. */
+  /** A free slot starts another pass. */
   let hasBacklog = false;
-  let wasFreed = false;
 
-  function wake(): void {
-    isWanted = true;
+  const wake = singleFlight(async () => {
     if (stopped) return;
-    pass ??= passes().finally(() => {
-      pass = undefined;
+    wakeIn(longestSleepMs);
+    // Slots that become free during the pass count too.
+    hasBacklog = true;
+    await claimAndStart().catch((error) => {
+      log.warn({ err: error }, "Failed to claim due webhooks. Trying again.");
+      wakeIn(pauseAfterErrorMs);
     });
-  }
+  });
 
   function wakeIn(milliseconds: number): void {
     const at = performance.now() + Math.min(Math.max(1, Math.ceil(milliseconds)), longestSleepMs);
@@ -84,51 +87,31 @@ export async function startWebhookSender(deps: WebhookSenderDeps): Promise<Webho
     timer = { at, handle };
   }
 
-  async function passes(): Promise<void> {
-    while (isWanted && !stopped) {
-      isWanted = false;
-      wakeIn(longestSleepMs);
-      try {
-        await claimAndStart();
-      } catch (error) {
-        log.warn({ err: error }, "Due webhooks could not be claimed, trying again");
-        wakeIn(pauseAfterErrorMs);
-        return;
-      }
-    }
-  }
-
   async function claimAndStart(): Promise<void> {
-    wasFreed = false;
-    const rooms = keeper.rooms();
-    let lookedAt: string | undefined;
-    if (rooms.free > 0) {
-      const { claimed, missed, at } = await claimDue(database.sql, { nodeId, leaseMs, rooms });
-      lookedAt = at;
-      if (claimed.length > 0) {
-        const byUser = await secrets.liveOf([...new Set(claimed.map((row) => row.userId))]);
-        for (const row of claimed) start(row, byUser.get(row.userId) ?? []);
-      }
-      if (missed > 0) isWanted = true;
+    const { waiting, nextInMs } = await selectWaiting(database.sql);
+    const allotted = slots.allot(waiting);
+    const wanted = sumOf(allotted.map(({ count }) => count));
+    const claimed = wanted === 0 ? [] : await claimDue(database.sql, { nodeId, leaseMs, allotted });
+    if (claimed.length > 0) {
+      const byUser = await secrets.liveOf([...new Set(claimed.map((row) => row.userId))]);
+      for (const row of claimed) start(row, byUser.get(row.userId) ?? []);
     }
-    const { isDue, nextInMs } = await lookAhead(database.sql, lookedAt);
-    hasBacklog = isDue;
-    if (isDue && wasFreed) isWanted = true;
+    hasBacklog = sumOf(waiting.map(({ due }) => due)) > claimed.length;
+    if (claimed.length < wanted) wakeIn(pauseAfterConflictMs);
     if (nextInMs !== null) wakeIn(nextInMs);
   }
 
   function start(row: ClaimedRow, signing: readonly SealedSecret[]): void {
-    keeper.take(row.destination, row.userId);
+    slots.take(row);
     const attempt = telemetry
       .within(telemetry.resumed(row.trace), () => send(row, signing))
-      .catch((error) => log.error({ delivery_id: row.id, err: error }, "The result of a webhook could not be written"))
+      .catch((error) => log.error({ delivery_id: row.id, err: error }, "Failed to store the result of a webhook."))
       .finally(() => {
-        keeper.giveBack(row.destination, row.userId);
-        place.leave();
-        wasFreed = true;
+        slots.release(row);
+        entry.leave();
         if (hasBacklog) wake();
       });
-    const place = underWay.add(attempt);
+    const entry = running.add(attempt);
   }
 
   async function send(row: ClaimedRow, signing: readonly SealedSecret[]): Promise<void> {
@@ -138,13 +121,11 @@ export async function startWebhookSender(deps: WebhookSenderDeps): Promise<Webho
       () => ({ name: "webhook", kind: "producer", attributes: { "gantry.prediction_id": row.predictionId } }),
       () => sendDelivery({ ...deps, timeoutMs }, row, () => secrets.open(signing)),
     );
-    if (end.kind === "answered" || end.reason === "timeout") {
-      keeper.note(row.destination, row.userId, end.kind === "answered");
-    }
+    if (end.kind === "answered" || end.reason === "timeout") slots.note(row, end.kind === "answered");
     const verdict = decideAfterAttempt(end, row.failures, schedule, Math.random());
     telemetry.webhookAttempted(outcomeOf(verdict.status), end.latencyMs);
     const { failures } = verdict;
-    if (cause !== undefined) log.error({ ...about, failures, err: cause }, "A webhook could not be prepared");
+    if (cause !== undefined) log.error({ ...about, failures, err: cause }, "Failed to prepare a webhook.");
     else if (verdict.lastError !== null) log.info({ ...about, failures, outcome: verdict.status }, verdict.lastError);
     const result: Result = { ...verdict, id: row.id, claim: row.claim, latencyMs: end.latencyMs };
     const [dueInMs] = await Promise.all([write(result, lapsesAt), drained]);
@@ -157,14 +138,14 @@ export async function startWebhookSender(deps: WebhookSenderDeps): Promise<Webho
     blameItem: (error) => !(error instanceof Fault),
   });
 
-  /** A database that is away is waited for as long as the claim holds; after that it is another's to send. */
+  /** Retries while the database is unavailable, until the lease ends: then another node sends the delivery. */
   async function write(result: Result, lapsesAt: number): Promise<number | null> {
     for (;;) {
       try {
         return await batcher.add(result);
       } catch (error) {
         if (!(error instanceof Fault) || performance.now() > lapsesAt) throw error;
-        await new Promise((resolve) => setTimeout(resolve, pauseAfterErrorMs));
+        await sleep(pauseAfterErrorMs);
       }
     }
   }
@@ -177,12 +158,16 @@ export async function startWebhookSender(deps: WebhookSenderDeps): Promise<Webho
       stopped = true;
       clearTimeout(timer?.handle);
       await listener.stop();
-      await pass;
-      await Promise.all(underWay.all());
+      await wake();
+      await Promise.all(running.all());
     },
   };
 }
 
 function outcomeOf(status: Result["status"]): WebhookOutcome {
   return status === "pending" ? "retried" : status;
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0);
 }

@@ -2,7 +2,7 @@ import { Webhook as Verifier } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
 import { type AttemptEnd, decideAfterAttempt, readRetryAfter, retrySchedule } from "./attempt.rules.ts";
 import { addressOf, headersOf } from "./send-delivery.ts";
-import { createRoomKeeper, type SendQuotas } from "./send-quotas.ts";
+import { createSendSlots } from "./send-slots.ts";
 
 const answered = (status: number, retryAfterMs?: number): AttemptEnd => ({
   kind: "answered",
@@ -155,63 +155,78 @@ describe("the request", () => {
   });
 });
 
-describe("room", () => {
-  const keeper = () => createRoomKeeper({ total: 10, perLane: 3, perDestination: 4, perUser: 6 });
-  const roomOf = (rooms: { name: string; room: number }[], name: string) =>
-    rooms.find((one) => one.name === name)?.room;
-  const laneRoomOf = (rooms: SendQuotas, destination: string, userId: string) =>
-    rooms.rooms().lanes.find((one) => one.destination === destination && one.userId === userId)?.room;
+describe("slots", () => {
+  const slots = () => createSendSlots({ total: 10, perDestination: 4, perReceiver: 3, perUser: 6 });
+  const waiting = (destination: string, userId: string, due = 100, parallel: number | null = null) => ({
+    destination,
+    userId,
+    due,
+    parallel,
+  });
+  const allotted = (of: ReturnType<typeof slots>, ...given: ReturnType<typeof waiting>[]) =>
+    Object.fromEntries(of.allot(given).map(({ destination, userId, count }) => [`${destination} ${userId}`, count]));
 
-  test("is counted by lane, by destination, by user and in total, and given back", () => {
-    const rooms = keeper();
-    rooms.take("a", "ann");
-    rooms.take("a", "bob");
-    rooms.take("b", "ann");
-    expect(rooms.rooms()).toMatchObject({ free: 7, perLane: 3, perDestination: 4, perUser: 6 });
-    expect(laneRoomOf(rooms, "a", "ann")).toBe(2);
-    expect(roomOf(rooms.rooms().destinations, "a")).toBe(2);
-    expect(rooms.rooms().users).toContainEqual({ name: "ann", running: 2, unsureRunning: 2 });
-    rooms.giveBack("b", "ann");
-    expect(rooms.rooms().free).toBe(8);
-    expect(roomOf(rooms.rooms().destinations, "b")).toBeUndefined();
+  test("are limited by receiver, destination, user, plan and in total", () => {
+    expect(allotted(slots(), waiting("a", "ann"))).toEqual({ "a ann": 3 });
+    expect(allotted(slots(), waiting("a", "ann", 2))).toEqual({ "a ann": 2 });
+    expect(allotted(slots(), waiting("a", "ann"), waiting("a", "bob"))).toEqual({ "a ann": 2, "a bob": 2 });
+    expect(allotted(slots(), ...["a", "b", "c"].map((name) => waiting(name, "ann")))).toEqual({
+      "a ann": 2,
+      "b ann": 2,
+      "c ann": 2,
+    });
+    expect(allotted(slots(), ...["a", "b", "c"].map((name) => waiting(name, "ann", 9, 1)))).toSatisfy(
+      (found: object) => Object.values(found).length === 1,
+    );
+    const many = Array.from({ length: 30 }, (_, n) => waiting(`d${n}`, `user${n}`));
+    expect(slots().allot(many)).toHaveLength(10);
   });
 
-  test("is one where a receiver did not answer in time, until it does, and for who sends there alone", () => {
-    const rooms = keeper();
-    rooms.note("a", "ann", false);
-    expect(laneRoomOf(rooms, "a", "ann")).toBe(1);
-    rooms.take("a", "ann");
-    rooms.take("a", "ann");
-    expect(laneRoomOf(rooms, "a", "ann")).toBe(0);
-    rooms.take("a", "bob");
-    expect(laneRoomOf(rooms, "a", "bob")).toBe(2);
-    expect(roomOf(rooms.rooms().destinations, "a")).toBe(1);
-    rooms.note("a", "ann", true);
-    expect(laneRoomOf(rooms, "a", "ann")).toBe(1);
+  test("that are taken count until they are released", () => {
+    const used = slots();
+    const ann = { destination: "a", userId: "ann" };
+    for (let n = 0; n < 3; n++) used.take(ann);
+    expect(allotted(used, waiting("a", "ann"), waiting("a", "bob"))).toEqual({ "a bob": 1 });
+    used.release(ann);
+    expect(allotted(used, waiting("a", "ann"), waiting("a", "bob"))).toEqual({ "a bob": 2 });
+    used.release(ann);
+    used.release(ann);
+    expect(allotted(used, waiting("a", "ann"))).toEqual({ "a ann": 3 });
   });
 
-  test("is half of a user's for lanes that are not known to answer", () => {
-    const rooms = keeper();
-    const unsureRunning = () => rooms.rooms().users.find(({ name }) => name === "ann")?.unsureRunning;
-    rooms.take("new", "ann");
-    rooms.take("a", "ann");
-    expect(unsureRunning()).toBe(2);
-    rooms.note("a", "ann", true);
-    expect(unsureRunning()).toBe(1);
-    rooms.note("a", "ann", false);
-    rooms.take("b", "ann");
-    rooms.take("b", "ann");
-    expect(unsureRunning()).toBe(4);
-    expect(rooms.rooms().perUserUnsure).toBe(3);
+  test("go to the user with the fewest running attempts", () => {
+    const used = slots();
+    for (let n = 0; n < 9; n++) used.take({ destination: `d${n}`, userId: "ann" });
+    expect(allotted(used, waiting("x", "ann"), waiting("y", "bob"))).toEqual({ "y bob": 1 });
   });
 
-  test("does not remember lanes without end", () => {
-    const rooms = keeper();
-    for (let n = 0; n < 5000; n++) {
-      rooms.note(`d${n}`, "ann", false);
-      rooms.note(`d${n}`, "bob", true);
-    }
-    expect(rooms.rooms().lanes).toHaveLength(4000);
-    expect(laneRoomOf(rooms, "d4999", "ann")).toBe(1);
+  test("are one for a receiver that timed out, until it answers", () => {
+    const used = slots();
+    const ann = { destination: "a", userId: "ann" };
+    used.note(ann, false);
+    expect(allotted(used, waiting("a", "ann"), waiting("a", "bob"))).toEqual({ "a ann": 1, "a bob": 3 });
+    used.take(ann);
+    expect(allotted(used, waiting("a", "ann"))).toEqual({});
+    used.note(ann, true);
+    expect(allotted(used, waiting("a", "ann"))).toEqual({ "a ann": 2 });
+  });
+
+  test("of one user are at most half for receivers that timed out, and those come last", () => {
+    const used = slots();
+    const dead = ["a", "b", "c", "d", "e"];
+    for (const destination of dead) used.note({ destination, userId: "ann" }, false);
+    const waitingDead = dead.map((name) => waiting(name, "ann"));
+    expect(Object.values(allotted(used, ...waitingDead))).toEqual([1, 1, 1]);
+    expect(allotted(used, ...waitingDead, waiting("x", "ann"), waiting("y", "ann"))).toEqual({
+      "x ann": 3,
+      "y ann": 3,
+    });
+  });
+
+  test("do not remember receivers without limit", () => {
+    const used = slots();
+    for (let n = 0; n < 2500; n++) used.note({ destination: `d${n}`, userId: "ann" }, false);
+    expect(allotted(used, waiting("d0", "ann"))).toEqual({ "d0 ann": 3 });
+    expect(allotted(used, waiting("d2499", "ann"))).toEqual({ "d2499 ann": 1 });
   });
 });
