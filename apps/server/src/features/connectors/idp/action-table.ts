@@ -9,6 +9,8 @@ export interface Parameter {
   readonly description: string;
   /** Of a query parameter; a path parameter is always required. */
   readonly required?: boolean;
+  /** The call carries `default` when the caller leaves it out, except with cursor paging. */
+  readonly sends_default?: boolean;
   readonly [keyword: string]: unknown;
 }
 
@@ -35,16 +37,25 @@ export interface Action {
   readonly body: BodySchema | null;
   readonly response: string;
   readonly paginated: "none" | "page" | "checkpoint";
-  readonly exists_upstream: boolean;
   readonly destructive?: boolean;
+  /** The vendor is ending it. */
+  readonly deprecated?: boolean;
   readonly upstream?: {
     readonly method: Method;
     readonly path: string;
-    /** There is no such call: it is made of one call for each of `names`. */
+    /** The call does not exist: one call for each of `names` takes its place. */
     readonly emulated?: boolean;
     readonly names?: readonly string[];
+    /** Names for which 403 means that the tenant lacks the feature. */
+    readonly absent_when_forbidden?: readonly string[];
   };
   readonly notes?: string;
+  /** Advice for a 404. */
+  readonly when_not_found?: string;
+  /** Field of the answer with a new secret, which cannot be read again. */
+  readonly made_secret?: string;
+  /** The tenant builds a draft for some seconds and refuses the call until then. */
+  readonly retry_until_built?: boolean;
   /** Where secrets stand in what the tenant answers, and in what is sent. See `mask.rules.ts`. */
   readonly redact_response?: readonly string[];
   readonly sensitive_input?: readonly string[];
@@ -80,9 +91,4 @@ export function singleReaderOf(action: Action): Action | undefined {
 
 export function isList(action: Action): boolean {
   return action.paginated !== "none" || action.upstream?.emulated === true;
-}
-
-/** Rules are the one group that the vendor ends. */
-export function isDeprecated(action: Action): boolean {
-  return action.group === "Rules";
 }

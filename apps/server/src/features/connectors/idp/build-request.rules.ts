@@ -1,6 +1,5 @@
 import { fault } from "../../../kernel/errors.ts";
 import { type Action, type Method, upstreamOf } from "./action-table.ts";
-import { defaultPageSize } from "./describe-action.rules.ts";
 
 /** One call of the tenant's API. `path` is relative to its base, encoded, with the query. */
 export interface TenantRequest {
@@ -31,12 +30,11 @@ export function buildRequest(action: Action, given: Readonly<Record<string, unkn
 
 function queryOf(action: Action, given: Readonly<Record<string, unknown>>): string {
   const query = new URLSearchParams();
-  const has = (name: string) => action.query_params.some((parameter) => parameter.name === name);
-  // With a cursor the API counts no pages and gives no totals.
+  // Cursor paging has no pages and no totals.
   const byCursor = given.from !== undefined || given.take !== undefined;
-  const defaults: Record<string, unknown> = byCursor ? {} : { per_page: defaultPageSize, include_totals: true };
-  for (const { name } of action.query_params) {
-    const value = given[name] ?? (has(name) ? defaults[name] : undefined);
+  for (const parameter of action.query_params) {
+    const { name } = parameter;
+    const value = given[name] ?? (parameter.sends_default && !byCursor ? parameter.default : undefined);
     if (value === undefined) continue;
     for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one));
   }

@@ -1,35 +1,14 @@
 import type { ToolRecord } from "@gantry/wire";
-import { type Action, isDeprecated, type JsonSchema, type Parameter, upstreamOf } from "./action-table.ts";
-
-/** What a page holds when the caller does not say: enough to look at, little enough for a model to read. */
-export const defaultPageSize = 25;
+import { type Action, type JsonSchema, type Parameter, upstreamOf } from "./action-table.ts";
 
 /** An action as an agent's tool. */
 export type ToolInfo = ToolRecord;
 
-const shownOnce =
-  "The secret is shown once, to the person who asked for it; a model sees its last four characters at most.";
-
-/** Where the table's notes speak to the builder, this is what a reader needs instead. An empty text says nothing more. */
-const notesForReaders: Readonly<Record<string, string>> = {
-  idp_client_create: `${shownOnce} Later only idp_client_rotate_secret gives a new one.`,
-  idp_client_rotate_secret: shownOnce,
-  idp_action_deploy:
-    "The specification says that this binds the action to a flow; the real call only publishes a version. Binding is done upstream with PATCH /actions/triggers/{triggerId}/bindings; an action that is bound already runs its new version at once. While the draft is still being built the call is repeated every two seconds. Scope: create:actions, on some tenants update:actions.",
-  idp_tenant_settings_update: "Takes effect for every application at once.",
-  idp_email_templates_list: "Names that were never customised are left out.",
-  idp_email_template_create: "An email provider must be set up on the tenant first.",
-};
-
-const rulesNote =
-  "Deprecated: rules end on 2026-11-18 and are refused by tenants created since 2023-10-16; use the idp_action_… actions instead.";
-
 /** What the action does, what it answers, and, where the real API differs from the specification, both calls. */
 export function describeAction(action: Action): string {
-  const notes = isDeprecated(action) ? rulesNote : (notesForReaders[action.name] ?? action.notes ?? "");
   return [
     action.description,
-    notes,
+    action.notes ?? "",
     differenceOf(action),
     `Answer: ${withStop(action.response)}`,
     action.destructive ? "Cannot be undone." : "",
@@ -70,23 +49,8 @@ export function parametersOf(action: Action): JsonSchema {
   };
 }
 
-function fieldOf({ name, required: _ours, ...schema }: Parameter): JsonSchema {
-  if (name === "per_page") {
-    const description = `How many items a page holds, ${defaultPageSize} when left out, at most 100.`;
-    return { ...schema, description, default: defaultPageSize };
-  }
-  if (name === "include_totals") {
-    const description =
-      "Whether the answer says how many there are in all; true when left out, not with from and take.";
-    return { ...schema, description, default: true };
-  }
-  // Encoding is done here; a caller who did it too would address something else.
-  const description = schema.description
-    .replace("; must be percent-encoded in the path", ", given as it is")
-    .replace("percent-encoded audience", "audience, given as it is");
-  // A larger number has no digits of its own any more, and would be sent as another one.
-  const bound = schema.type === "integer" && { maximum: Number.MAX_SAFE_INTEGER };
-  return { ...bound, ...schema, description };
+function fieldOf({ name: _name, required: _required, sends_default: _sent, ...schema }: Parameter): JsonSchema {
+  return schema;
 }
 
 export function withStop(text: string): string {

@@ -4,7 +4,7 @@ import type { Vault } from "../../../engines/vault/vault.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { fault } from "../../../kernel/errors.ts";
 import type { Log } from "../../../kernel/log.ts";
-import { type Action, actions, isDeprecated, upstreamOf } from "./action-table.ts";
+import { type Action, actions, upstreamOf } from "./action-table.ts";
 import { type CallerDeps, defaultTenantLimits, type IdpContext, realSleep, type TenantLimits } from "./call-tenant.ts";
 import { checkArguments } from "./check-arguments.ts";
 import { configureConnector } from "./configure-connector.ts";
@@ -89,7 +89,7 @@ export function openIdpConnector({ limits, sleep = realSleep, ...deps }: IdpDeps
         ...toolOf(action),
         action,
         upstream: upstreamOf(action),
-        deprecated: isDeprecated(action),
+        deprecated: action.deprecated === true,
         allowedByToken: isAllowed(scopes, action.scopes),
       }));
     },

@@ -28,12 +28,6 @@ export interface ActionOutcome {
   oneTimeSecret?: OneTimeSecret;
 }
 
-/** Actions that make a secret which nobody could get hold of afterwards, and where it stands in their answer. */
-const madeSecrets: Readonly<Record<string, string>> = {
-  idp_client_create: "client_secret",
-  idp_client_rotate_secret: "client_secret",
-};
-
 /** The end of a shorter secret would be too much of it. */
 const shortestWithTail = 12;
 
@@ -89,22 +83,22 @@ function execute(
   calling: Calling,
 ): Promise<TenantAnswer> {
   if (action.upstream?.emulated) return readEach(context, action, tenant, calling);
-  if (action.name === "idp_action_deploy") return deployWhenBuilt(context, tenant, request, calling);
+  if (action.retry_until_built) return deployWhenBuilt(context, tenant, request, calling);
   return callTenant(context, tenant, request, calling);
 }
 
 /** A list that the API does not have: one read a known name, one after the other, what does not exist left out. */
 async function readEach(context: IdpContext, action: Action, tenant: Tenant, calling: Calling): Promise<TenantAnswer> {
+  const { names = [], path: template = "", absent_when_forbidden: optional = [] } = action.upstream ?? {};
   const found: unknown[] = [];
-  for (const name of action.upstream?.names ?? []) {
-    const path = (action.upstream?.path ?? "").replace(/\{[^}]+\}/, name);
+  for (const name of names) {
+    const path = template.replace(/\{[^}]+\}/, name);
     try {
       found.push((await callTenant(context, tenant, { method: "GET", path }, calling)).body);
     } catch (error) {
-      // 403 for this one says that the tenant does not have the feature, not that the token may not read templates.
-      const absent =
-        error instanceof TenantRefusal && (error.status === 404 || (error.status === 403 && name === "async_approval"));
-      if (!absent) throw error;
+      const status = error instanceof TenantRefusal ? error.status : undefined;
+      const isAbsent = status === 404 || (status === 403 && optional.includes(name));
+      if (!isAbsent) throw error;
     }
   }
   return { status: 200, body: found };
@@ -140,7 +134,7 @@ function outcomeOf(action: Action, body: unknown, masked: unknown, warnings: str
     // An empty answer is a success that a model should not have to guess.
     forModel: { result: masked === null ? { done: true } : cutForModel(action, masked), ...more },
   };
-  const field = madeSecrets[action.name];
+  const field = action.made_secret;
   return field === undefined ? outcome : withOneTimeSecret(outcome, field, body);
 }
 

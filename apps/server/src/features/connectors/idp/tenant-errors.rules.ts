@@ -1,6 +1,6 @@
 import { NetError } from "../../../engines/net/net.ts";
 import { Fault, fault } from "../../../kernel/errors.ts";
-import { type Action, isDeprecated } from "./action-table.ts";
+import type { Action } from "./action-table.ts";
 import { isOutage, TenantRefusal } from "./call-tenant.ts";
 import { withStop } from "./describe-action.rules.ts";
 import { isObject, scrub } from "./mask.rules.ts";
@@ -36,7 +36,7 @@ function refusalFault(refusal: TenantRefusal, context: ErrorContext): Fault {
   const { message, errorCode } = readError(body, context.secrets);
   const { what, toDo, ...more } = meaningOf(status, errorCode, message, context);
   const rules =
-    isDeprecated(context.action) && !isOutage(status) && status !== 401
+    context.action.deprecated && !isOutage(status) && status !== 401
       ? " Rules are ending and newer tenants refuse them: use the idp_action_… actions instead."
       : "";
   const said = message === "" ? "" : ` The tenant says: ${withStop(message)}`;
@@ -86,15 +86,12 @@ function meaningOf(status: number, errorCode: string, message: string, context: 
   }
   if (status === 403) return forbidden(errorCode, message, context);
   if (status === 404) {
-    const create =
-      action.name === "idp_email_template_update"
-        ? " A template that was never created is made with idp_email_template_create."
-        : "";
+    const advice = action.when_not_found === undefined ? "" : ` ${action.when_not_found}`;
     const toDo =
       action.path_params.length > 0
         ? "Check the id, for example with the matching list."
         : "Check what the arguments name, and that the tenant offers this.";
-    return { what: "The tenant has no such thing", toDo: `${toDo}${create}` };
+    return { what: "The tenant has no such thing", toDo: `${toDo}${advice}` };
   }
   if (status === 409) {
     return {
