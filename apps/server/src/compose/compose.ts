@@ -9,15 +9,7 @@ import { objectParameters } from "../engines/models/text/tool-parameters.ts";
 import { countTokens } from "../engines/models/token-count.ts";
 import { type Caller, openAccounts, scopeOf, signInUrl } from "../features/accounts/index.ts";
 import { grantOpeningBalance, openBilling, startUsageUpkeep } from "../features/billing/index.ts";
-import {
-  defaultMaxUploadBytes,
-  type FilesDeps,
-  holdsNewestFile,
-  openOwnedFile,
-  presignDownload,
-  readStorage,
-  storeOutput,
-} from "../features/files/index.ts";
+import { defaultMaxUploadBytes, openFiles } from "../features/files/index.ts";
 import { openMcpTools, runAgentFor } from "../features/mcp-tools/index.ts";
 import { openNodes } from "../features/nodes/index.ts";
 import { readClusterFigures } from "../features/operations/index.ts";
@@ -111,16 +103,16 @@ export async function compose(
     const catalogue = await openModelsWithDrivers({ config, database, log, secrets, waysOut, spoolDir });
     const { models } = catalogue;
     accounts.onUserChanged(models.forgetOwner);
-    const files: FilesDeps = {
+    const files = openFiles({
       database,
       blobs,
       clock,
       maxUploadBytes: defaultMaxUploadBytes,
       storageBytesPerUser: config.GANTRY_UPLOAD_BYTES_PER_USER,
-    };
+    });
     // An embedded database is always beside its files.
     const mayBeElsewhere = linkServed === undefined || config.DATABASE_URL !== undefined;
-    if (mayBeElsewhere && !(await holdsNewestFile(files))) {
+    if (mayBeElsewhere && !(await files.holdsNewestFile())) {
       const store = linkServed ? { home } : { bucket: blobs.bucket };
       log.warn(
         store,
@@ -129,8 +121,8 @@ export async function compose(
     }
     const webhooks = openWebhooks({ database, vault, clock });
     const openStored = (caller: Caller, s3Path: string, loc: Loc) =>
-      openOwnedFile(files, { ...scopeOf(caller), s3Path, loc });
-    const linkOf: LinkOf = (s3Path, base) => presignDownload(files, { s3Path, base });
+      files.openOwnedFile({ ...scopeOf(caller), s3Path, loc });
+    const linkOf: LinkOf = (s3Path, base) => files.presignDownload({ s3Path, base });
     const isWorker = config.GANTRY_ROLE !== "api";
     // Last of what may refuse the start: a node that has joined counts as running.
     const nodes = await openNodes({
@@ -161,7 +153,7 @@ export async function compose(
       driverOf: catalogue.drivers.of,
       countTokens,
       storeOutput: async (ownerId, predictionId, field, file) =>
-        (await storeOutput(files, { ownerId, predictionId, field, file })).s3Path,
+        (await files.storeOutput({ ownerId, predictionId, field, file })).s3Path,
     });
     const sender = isWorker
       ? await startWebhookSender({
@@ -229,7 +221,7 @@ export async function compose(
       readInput: predictions.readInput,
       linksOf: predictions.linksOf,
       openOutput: (caller, s3Path) => openStored(caller, s3Path, ["output"]),
-      linkOf: (s3Path, base) => presignDownload(files, { s3Path, base }),
+      linkOf: (s3Path, base) => files.presignDownload({ s3Path, base }),
       objectParameters,
     });
     addDatabaseGauges(telemetry, database, config.DATABASE_URL === undefined, readClusterFigures({ database, nodeId }));
@@ -247,7 +239,7 @@ export async function compose(
       telemetry,
       accounts,
       billing: openBilling({ database }),
-      storageOf: (userId) => readStorage(database.sql, userId, files.storageBytesPerUser),
+      storageOf: files.storageOf,
       secrets,
       webhooks,
       files,

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import type { FastifyInstance } from "fastify";
 import type { Config } from "../config/config.ts";
 import type { OpenTelemetry } from "../engines/telemetry/create-telemetry.ts";
-import { type FilesDeps, findUploadTarget, recordUpload } from "../features/files/index.ts";
+import type { Files } from "../features/files/index.ts";
 import { accountApi } from "../http/account-api/account-api.ts";
 import type { AccountApiDeps } from "../http/account-api/deps.ts";
 import { fileRoutes } from "../http/account-api/file-routes.ts";
@@ -29,7 +29,7 @@ export interface Surfaces extends AccountApiDeps, Omit<ModelApiDeps, "accounts">
   telemetry: OpenTelemetry;
   secrets: SecretRouteDeps["secrets"];
   webhooks: WebhookRouteDeps["webhooks"];
-  files: FilesDeps;
+  files: Files;
   /** The file store whose links this server serves itself; undefined: they lead to the bucket. */
   linkServed: BlobApiDeps["store"] | undefined;
   agentsRoutes: readonly AgentsRoutes[];
@@ -58,8 +58,8 @@ export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
     await app.register(blobApi, {
       store: linkServed,
       linkAddress,
-      findUploadTarget: (key: string, bytes: number | undefined) => findUploadTarget(files, key, bytes),
-      recordUpload: (key: string, info: Parameters<typeof recordUpload>[2]) => recordUpload(files, key, info),
+      findUploadTarget: files.findUploadTarget,
+      recordUpload: files.recordUpload,
     });
   }
   await app.register(accountApi, parts);

@@ -20,17 +20,11 @@ import { testDatabase } from "../../../test/support/database.ts";
 import { testS3 } from "../../../test/support/s3.ts";
 import { waitFor } from "../../../test/support/wait-for.ts";
 import { everythingOf } from "../../features/accounts/index.ts";
-import {
-  createUploadLink,
-  type FilesDeps,
-  openOwnedFile,
-  parseS3Path,
-  signDownload,
-  sweepAbandonedFiles,
-} from "../../features/files/index.ts";
+import { type Files, openFiles, parseS3Path } from "../../features/files/index.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { Fault } from "../../kernel/errors.ts";
 import { createLog } from "../../kernel/log.ts";
+import type { Database } from "../database/database.ts";
 import { blobContract } from "./blobs.contract.ts";
 import type { BlobStore } from "./blobs.ts";
 import { openS3Blobs, type S3Options } from "./s3.ts";
@@ -367,18 +361,20 @@ describe.skipIf(!server)("what an upload link brings without us", () => {
   const maxUploadBytes = 1000;
   const ownerId = "usr_ana";
   const loc = ["body", "image"];
-  let files: FilesDeps;
+  let files: Files;
+  let stored: { database: Database; blobs: BlobStore };
   let drop: () => Promise<void>;
 
   beforeAll(async () => {
     const fresh = await testDatabase();
     drop = fresh.drop;
-    files = { database: fresh.database, blobs: await openStore(), clock: systemClock, maxUploadBytes };
+    stored = { database: fresh.database, blobs: await openStore() };
+    files = openFiles({ ...stored, clock: systemClock, maxUploadBytes });
   });
   afterAll(() => drop());
 
   const send = async (bytes: number) => {
-    const link = await createUploadLink(files, { ownerId, base: "http://gantry.example", filename: "a.txt" });
+    const link = await files.createUploadLink({ ownerId, base: "http://gantry.example", filename: "a.txt" });
     const s3Path = String(link.file_input?.s3_path);
     const answer = await fetch(link.url, { method: "PUT", body: Buffer.alloc(bytes, "x") });
     return { s3Path, url: link.url, status: answer.status, key: parseS3Path(s3Path)?.key ?? "" };
@@ -387,11 +383,11 @@ describe.skipIf(!server)("what an upload link brings without us", () => {
   test("is a file as soon as it is used, by its owner alone", async () => {
     const { s3Path, status } = await send(maxUploadBytes);
     expect(status).toBe(200);
-    const file = await openOwnedFile(files, { ...everythingOf(ownerId), s3Path, loc });
+    const file = await files.openOwnedFile({ ...everythingOf(ownerId), s3Path, loc });
     expect(file).toMatchObject({ size: maxUploadBytes, filename: "a.txt", contentType: "text/plain" });
     expect(Buffer.concat((await (await file?.open())?.toArray()) ?? []).length).toBe(maxUploadBytes);
-    expect(await openOwnedFile(files, { ...everythingOf("usr_bob"), s3Path, loc })).toBeUndefined();
-    const { url } = await signDownload(files, { ...everythingOf(ownerId), base: "http://gantry.example", s3Path });
+    expect(await files.openOwnedFile({ ...everythingOf("usr_bob"), s3Path, loc })).toBeUndefined();
+    const { url } = await files.signDownload({ ...everythingOf(ownerId), base: "http://gantry.example", s3Path });
     expect(url.startsWith(String(server?.endpoint))).toBe(true);
     expect(await (await fetch(url)).text()).toBe("x".repeat(maxUploadBytes));
   });
@@ -399,26 +395,26 @@ describe.skipIf(!server)("what an upload link brings without us", () => {
   test("and is larger than it may be is deleted at first use, and said", async () => {
     const { s3Path, status, key, url } = await send(maxUploadBytes + 1);
     expect(status).toBe(200);
-    const error = await openOwnedFile(files, { ...everythingOf(ownerId), s3Path, loc }).catch((thrown) => thrown);
+    const error = await files.openOwnedFile({ ...everythingOf(ownerId), s3Path, loc }).catch((thrown) => thrown);
     expect(error).toMatchObject({ type: "file_too_large", status: 422, issues: [{ loc, ctx: { max_size: 1000 } }] });
-    expect(await files.blobs.stat(key)).toBeUndefined();
-    expect(await openOwnedFile(files, { ...everythingOf(ownerId), s3Path, loc })).toBeUndefined();
+    expect(await stored.blobs.stat(key)).toBeUndefined();
+    expect(await files.openOwnedFile({ ...everythingOf(ownerId), s3Path, loc })).toBeUndefined();
     // The address stays the owner's: the same link may bring what fits.
     expect((await fetch(url, { method: "PUT", body: "fits" })).status).toBe(200);
-    expect(await openOwnedFile(files, { ...everythingOf(ownerId), s3Path, loc })).toMatchObject({ size: 4 });
+    expect(await files.openOwnedFile({ ...everythingOf(ownerId), s3Path, loc })).toMatchObject({ size: 4 });
   });
 
   test("that was not downloaded is kept if it fits and removed otherwise", async () => {
     const kept = await send(10);
     const large = await send(maxUploadBytes + 1);
-    const never = await createUploadLink(files, { ownerId, base: "http://gantry.example" });
-    await sweepAbandonedFiles(files, new Date(Date.now() + 26 * 3_600_000), createLog("silent"));
-    const rows = await files.database.sql<{ key: string }[]>`select key from files`;
+    const never = await files.createUploadLink({ ownerId, base: "http://gantry.example" });
+    await files.sweepAbandonedFiles(new Date(Date.now() + 26 * 3_600_000), createLog("silent"));
+    const rows = await stored.database.sql<{ key: string }[]>`select key from files`;
     const keys = rows.map((row) => row.key);
     expect(keys).toContain(kept.key);
     expect(keys).not.toContain(large.key);
     expect(keys).not.toContain(parseS3Path(String(never.file_input?.s3_path))?.key);
-    expect(await files.blobs.stat(kept.key)).toMatchObject({ size: 10 });
-    expect(await files.blobs.stat(large.key)).toBeUndefined();
+    expect(await stored.blobs.stat(kept.key)).toMatchObject({ size: 10 });
+    expect(await stored.blobs.stat(large.key)).toBeUndefined();
   });
 });

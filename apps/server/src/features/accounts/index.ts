@@ -13,5 +13,6 @@ export type { NewKey } from "./keys.ts";
 export { type Accounts, openAccounts } from "./open-accounts.ts";
 export { verifyPassword } from "./password.ts";
 export type { Plan } from "./plans.ts";
-export { signInUrl } from "./sign-in-links.ts";
-export type { Key, User } from "./store.ts";
+export { revokeEndedSessions } from "./sessions.ts";
+export { deleteSignInLinks, signInUrl } from "./sign-in-links.ts";
+export { deleteRetiredPairs, type Key, type User } from "./store.ts";

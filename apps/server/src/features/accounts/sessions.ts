@@ -73,3 +73,13 @@ async function insertSession(
 async function deleteSession(sql: Sql, keyId: string, hash: Uint8Array): Promise<void> {
   await sql`delete from retired_key_pairs where key_id = ${keyId} and of_session and secret_hash = ${hash}`;
 }
+
+/** The row stays for the ledger. Work started with the key of a session has ended long before. */
+export async function revokeEndedSessions(sql: Sql, before: Date, limit: number): Promise<number> {
+  const { count } = await sql`
+    update api_keys set revoked_at = session_ends_at where id in (
+      select id from api_keys where session_ends_at < ${before} and revoked_at is null
+      limit ${limit} for update skip locked
+    )`;
+  return count;
+}

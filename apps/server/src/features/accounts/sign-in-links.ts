@@ -126,3 +126,12 @@ export async function takeSignInLink(sql: Sql, hash: Uint8Array, now: Date): Pro
     returning l.user_id as "userId"`;
   return row?.userId;
 }
+
+/** Returns how many were deleted: fewer than the limit means that none are left. */
+export async function deleteSignInLinks(sql: Sql, before: Date, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from sign_in_links where token_hash in (
+      select token_hash from sign_in_links where expires_at < ${before} limit ${limit} for update skip locked
+    )`;
+  return count;
+}

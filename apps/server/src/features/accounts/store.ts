@@ -261,3 +261,12 @@ export async function writeKeyUse(sql: Sql, keyIds: readonly string[], now: Date
     )
     update api_keys set last_used_at = ${now} from due where api_keys.id = due.id`;
 }
+
+/** Returns how many were deleted: fewer than the limit means that none are left. */
+export async function deleteRetiredPairs(sql: Sql, before: Date, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from retired_key_pairs where public in (
+      select public from retired_key_pairs where valid_until < ${before} limit ${limit} for update skip locked
+    )`;
+  return count;
+}

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { BlobStore } from "../../engines/blobs/blobs.ts";
+import type { Transaction } from "../../engines/database/database.ts";
 import { fault } from "../../kernel/errors.ts";
 import { everythingOf, type Scope } from "../accounts/index.ts";
 import type { FilesDeps } from "./files-deps.ts";
 import {
   deleteFileRow,
+  deleteOutputRows,
   forgetDeleted,
   insertDeleted,
   listDueDeleted,
@@ -12,6 +15,7 @@ import {
   mayArriveUntil,
   type OwnRow,
   postponeDeleted,
+  selectOutputKeys,
 } from "./store.ts";
 
 /** How long an owner waits for a store that is slow: the file is gone already, its bytes go when they can. */
@@ -78,4 +82,19 @@ export async function collectDeletedFiles({ database, blobs }: FilesDeps, now: D
     await forgetDeleted(database.sql, [key]);
   }
   return { dropped: keys.length, more: keys.length === batch };
+}
+
+const deletedTogether = 8;
+
+/** Deletes the output files of predictions. Bytes go first: after a failure the rows are still there to try again. */
+export async function deleteOutputs(
+  tx: Transaction,
+  blobs: BlobStore,
+  predictionIds: readonly string[],
+): Promise<void> {
+  const keys = await selectOutputKeys(tx, predictionIds);
+  for (let at = 0; at < keys.length; at += deletedTogether) {
+    await Promise.all(keys.slice(at, at + deletedTogether).map((key) => blobs.delete(key)));
+  }
+  await deleteOutputRows(tx, predictionIds);
 }

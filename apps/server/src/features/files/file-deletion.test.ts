@@ -9,20 +9,13 @@ import { openFilesystemBlobs } from "../../engines/blobs/filesystem.ts";
 import { fault } from "../../kernel/errors.ts";
 import { createLog } from "../../kernel/log.ts";
 import { everythingOf } from "../accounts/index.ts";
-import {
-  collectDeletedFiles,
-  createUploadLink,
-  deleteFile,
-  type FilesDeps,
-  listFiles,
-  openOwnedFile,
-  parseS3Path,
-  storeOutput,
-  storeUpload,
-  sweepAbandonedFiles,
-  withdrawUpload,
-} from "./index.ts";
+import { collectDeletedFiles, deleteFile } from "./delete-files.ts";
+import { type FilesDeps, parseS3Path } from "./index.ts";
+import { listFiles, openOwnedFile } from "./read-files.ts";
 import { giveUpFile, markAwaitingAgain, markStored } from "./store.ts";
+import { storeOutput, storeUpload, withdrawUpload } from "./store-file.ts";
+import { sweepAbandonedFiles } from "./sweep-abandoned-files.ts";
+import { createUploadLink } from "./upload-links.ts";
 
 const ana = "usr_ana";
 const base = "http://gantry.example";

@@ -14,20 +14,11 @@ import { systemClock } from "../../kernel/clock.ts";
 import { Fault } from "../../kernel/errors.ts";
 import { createLog } from "../../kernel/log.ts";
 import { everythingOf } from "../accounts/index.ts";
-import {
-  createUploadLink,
-  type FilesDeps,
-  findUploadTarget,
-  type LinkServedStore,
-  openOwnedFile,
-  parseS3Path,
-  presignDownload,
-  recordUpload,
-  signDownload,
-  storeOutput,
-  storeUpload,
-  sweepAbandonedFiles,
-} from "./index.ts";
+import { type FilesDeps, type LinkServedStore, parseS3Path } from "./index.ts";
+import { openOwnedFile, presignDownload, signDownload } from "./read-files.ts";
+import { storeOutput, storeUpload } from "./store-file.ts";
+import { sweepAbandonedFiles } from "./sweep-abandoned-files.ts";
+import { createUploadLink, findUploadTarget, recordUpload } from "./upload-links.ts";
 
 const maxUploadBytes = 1_000_000;
 const png = Buffer.from(

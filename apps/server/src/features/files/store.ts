@@ -277,3 +277,14 @@ export async function listUploadsBefore(
     where coalesce(stored_at, created_at) < ${before} and origin <> 'output' and state = 'stored'
     order by coalesce(stored_at, created_at) limit ${limit}`;
 }
+
+export async function selectOutputKeys(sql: Sql, predictionIds: readonly string[]): Promise<string[]> {
+  const rows = await sql<{ key: string }[]>`
+    select key from files where prediction_id = any(${predictionIds}::text[]) and origin = 'output'`;
+  return rows.map((row) => row.key);
+}
+
+/** Outputs do not count towards the quota, so no total changes. */
+export async function deleteOutputRows(tx: Transaction, predictionIds: readonly string[]): Promise<void> {
+  await tx`delete from files where prediction_id = any(${predictionIds}::text[]) and origin = 'output'`;
+}

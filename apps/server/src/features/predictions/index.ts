@@ -13,7 +13,9 @@ export {
   leavesNoAnswer,
   type PresentedKey,
 } from "./idempotency/idempotency.ts";
+export { deleteForgottenInputs } from "./input/delete-forgotten-inputs.ts";
 export {
+  deleteIdempotencyKeys,
   findIdempotencyKey,
   replaceIdempotencyKey,
   type TakenKey,
@@ -31,4 +33,5 @@ export {
 export { openPredictions, type Predictions, type PredictionsDeps } from "./open-predictions.ts";
 export { type Outcome, type StoredOutput, streamedField } from "./prediction.ts";
 export type { AsyncRequest } from "./queue/accept-async.ts";
+export { deleteOldResults } from "./result/delete-old-results.ts";
 export { type LinkOf, renewLinks, storedFault } from "./result/result-item.ts";

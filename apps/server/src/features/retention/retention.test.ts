@@ -9,17 +9,10 @@ import { testDatabase } from "../../../test/support/database.ts";
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import { openFilesystemBlobs } from "../../engines/blobs/filesystem.ts";
 import type { Database } from "../../engines/database/index.ts";
-import { systemClock } from "../../kernel/clock.ts";
-import {
-  createUploadLink,
-  type FilesDeps,
-  parseS3Path,
-  recordUpload,
-  storeOutput,
-  storeUpload,
-} from "../files/index.ts";
+import { type Clock, systemClock } from "../../kernel/clock.ts";
+import { firstIdAt } from "../../kernel/first-id-at.ts";
+import { type Files, openFiles, parseS3Path } from "../files/index.ts";
 import { type Retention, startRetention } from "./index.ts";
-import { firstIdAt } from "./time-of-id.rules.ts";
 
 const day = 86_400_000;
 const running: Retention[] = [];
@@ -27,7 +20,7 @@ let home: string;
 let database: Database;
 let drop: () => Promise<void>;
 let blobs: BlobStore;
-let files: FilesDeps;
+let files: Files;
 let ahead = 0;
 let isTrusted = true;
 let logged = "";
@@ -42,12 +35,14 @@ const log = pino(
   },
 );
 
+const filesAt = (clock: Clock) => openFiles({ database, blobs, clock, maxUploadBytes: 1_000_000 });
+
 beforeAll(async () => {
   ({ database, drop } = await testDatabase());
   home = await mkdtemp(join(tmpdir(), "retention-"));
   const credentials = { accessKeyId: "a", secretAccessKey: "b".repeat(40) };
   blobs = await openFilesystemBlobs({ home, bucket: "gantry", credentials });
-  files = { database, blobs, clock: systemClock, maxUploadBytes: 1_000_000 };
+  files = filesAt(systemClock);
 });
 beforeEach(async () => {
   ahead = 0;
@@ -83,7 +78,7 @@ const count = async (table: string): Promise<number> => {
   return row?.n ?? -1;
 };
 
-/** A prediction that began and ended that long ago, with an output file. */
+/** Inserts an ended prediction with an output file. */
 async function ended(beganDaysAgo: number, endedDaysAgo = beganDaysAgo): Promise<{ id: string; key: string }> {
   const at = (days: number) => new Date(Date.now() - days * day);
   const id = `${firstIdAt("pred", at(beganDaysAgo))}${newId("prediction").slice(-16)}`;
@@ -91,7 +86,7 @@ async function ended(beganDaysAgo: number, endedDaysAgo = beganDaysAgo): Promise
     insert into ended_predictions (id, user_id, key_id, model_id, model_name, route, status, created_at, ended_at)
     values (${id}, 'usr_a', 'key_a', 'mdl_1', 'a/b', 'sync', 200, ${at(beganDaysAgo)}, ${at(endedDaysAgo)})`;
   const file = { kind: "file" as const, contentType: "text/plain", body: Buffer.from("made") };
-  const { s3Path } = await storeOutput(files, { ownerId: "usr_a", predictionId: id, field: "text", file });
+  const { s3Path } = await files.storeOutput({ ownerId: "usr_a", predictionId: id, field: "text", file });
   return { id, key: parseS3Path(s3Path)?.key ?? "" };
 }
 
@@ -101,7 +96,7 @@ const isThere = async ({ id, key }: { id: string; key: string }) => {
   return [rows.length, own.length, (await blobs.stat(key)) ? 1 : 0].join(" ");
 };
 
-test("an id tells when it was made", () => {
+test("ids sort by creation time", () => {
   const moment = new Date("2026-04-05T06:07:08.901Z");
   const id = `pred_${newId("prediction", Date.now() + 10 * 365 * day).slice(5)}`;
   expect(id < firstIdAt("pred", new Date(Date.now() + 11 * 365 * day))).toBe(true);
@@ -110,7 +105,7 @@ test("an id tells when it was made", () => {
 });
 
 describe("results", () => {
-  test("and the files they made go when their days are over, counted from the end; uploads stay", async () => {
+  test("are deleted with their output files some days after they ended; uploads stay", async () => {
     const [old, late, young] = [await ended(31), await ended(31, 29), await ended(29)];
     const uploaded = "uploads/file_1/mine.txt";
     await blobs.put(uploaded, Buffer.from("mine"), { contentType: "text/plain" });
@@ -126,7 +121,7 @@ describe("results", () => {
     expect(await blobs.stat(uploaded)).toMatchObject({ size: 4 });
   });
 
-  test("go in portions, by several nodes at once, each once", async () => {
+  test("are deleted in batches by several nodes, each once", async () => {
     await database.sql`
       insert into ended_predictions (id, user_id, key_id, model_id, model_name, route, status, created_at, ended_at)
       select 'pred_0' || lpad(n::text, 25, '0'), 'usr_a', 'key_a', 'mdl_1', 'a/b', 'sync', 200, '2020-01-01', '2020-01-01'
@@ -141,7 +136,7 @@ describe("results", () => {
     expect(counts.reduce((sum, one) => sum + one, 0)).toBe(732);
   });
 
-  test("stay, to be found again, when their files cannot be deleted, and nothing else waits for that", async () => {
+  test("stay when their files cannot be deleted; other tasks go on", async () => {
     const old = await ended(31);
     await database.sql`
       insert into idempotency_keys (user_id, scope, key, fingerprint, prediction_id, created_at)
@@ -156,7 +151,7 @@ describe("results", () => {
   });
 });
 
-test("deliveries, idempotency keys, key pairs, sign-ins and webhook secrets go when their time is over, not before", async () => {
+test("expired deliveries, idempotency keys, key pairs, sign-ins and webhook secrets are deleted", async () => {
   const { sql } = database;
   const delivery = (id: string, age: string, status: string) => sql`
     insert into webhook_deliveries (id, user_id, prediction_id, model_name, destination, target, payload, status, due_at,
@@ -211,7 +206,7 @@ describe("runs", () => {
   const parts = ["run_steps", "run_calls", "run_events", "run_confirmations", "run_secrets"];
   const idAt = (days: number) => `${firstIdAt("run", new Date(Date.now() - days * day))}${newId("run").slice(-16)}`;
 
-  /** A run with one of everything. */
+  /** Inserts a run with one row in each table. */
   async function run(beganDaysAgo: number, endedDaysAgo: number | undefined, above: readonly string[] = []) {
     const id = idAt(beganDaysAgo);
     const over = endedDaysAgo === undefined ? null : new Date(Date.now() - endedDaysAgo * day);
@@ -243,7 +238,7 @@ describe("runs", () => {
     return ids;
   }
 
-  test("go with everything that is kept of them, counted from the end; what still goes on stays", async () => {
+  test("are deleted with all their records some days after they ended; active ones stay", async () => {
     const old = await run(40, 31);
     await run(40, 31, [old]);
     const late = await run(40, 29);
@@ -257,7 +252,7 @@ describe("runs", () => {
     expect(await left()).toEqual([late, lateChild, open, openChild, ending, endingChild, young].sort());
   });
 
-  test("go in portions, by several nodes at once", async () => {
+  test("are deleted in batches by several nodes", async () => {
     await sql`truncate runs, run_steps, run_calls, run_events, run_confirmations, run_secrets`;
     for (let i = 0; i < 120; i++) await run(40, 31);
     const young = await run(1, 1);
@@ -266,7 +261,7 @@ describe("runs", () => {
   });
 });
 
-test("nothing goes on the word of a clock that is not trusted, and an own clock that is wrong changes nothing", async () => {
+test("nothing is deleted while the clock is not trusted", async () => {
   const old = await ended(31);
   isTrusted = false;
   await node().pass();
@@ -276,7 +271,7 @@ test("nothing goes on the word of a clock that is not trusted, and an own clock 
   expect(await isThere(old)).toBe("0 0 0");
 });
 
-test("a clock that is set back does not stop it: what is due is told by the process's own time", async () => {
+test("a clock that is set back does not delay the next pass", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   try {
     const one = node();
@@ -292,11 +287,11 @@ test("a clock that is set back does not stop it: what is due is told by the proc
   }
 });
 
-test("uploads that never came are given up, all of them in one pass, and they alone are counted", async () => {
-  const link = await createUploadLink(files, { ownerId: "usr_a", base: "http://x" });
+test("upload links that were never used are deleted in one pass, and only they are counted", async () => {
+  const link = await files.createUploadLink({ ownerId: "usr_a", base: "http://x" });
   const key = parseS3Path(String(link.file_input?.s3_path))?.key ?? "";
   await blobs.put(key, Buffer.from("came"), { contentType: "text/plain" });
-  for (let i = 0; i < 205; i++) await createUploadLink(files, { ownerId: "usr_a", base: "http://x" });
+  for (let i = 0; i < 205; i++) await files.createUploadLink({ ownerId: "usr_a", base: "http://x" });
   await node().pass();
   expect(await count("files")).toBe(206);
   ahead = 26 * 3_600_000;
@@ -305,12 +300,12 @@ test("uploads that never came are given up, all of them in one pass, and they al
   expect(logged).toContain(`"task":"abandoned uploads","count":205`);
 });
 
-test("uploads go when their days are over, where a number of days is set; outputs have theirs", async () => {
+test("uploads are deleted after uploadDays, if set; outputs are not", async () => {
   const text = { kind: "file" as const, contentType: "text/plain", body: Buffer.from("made") };
-  await storeOutput(files, { ownerId: "usr_a", predictionId: newId("prediction"), field: "text", file: text });
+  await files.storeOutput({ ownerId: "usr_a", predictionId: newId("prediction"), field: "text", file: text });
   const upload = async () => {
     const sent = { ownerId: "usr_a", body: Readable.from([Buffer.from("mine")]), base: "http://x" };
-    return parseS3Path(String((await storeUpload(files, sent)).file_input?.s3_path))?.key ?? "";
+    return parseS3Path(String((await files.storeUpload(sent)).file_input?.s3_path))?.key ?? "";
   };
   const old = await Promise.all(Array.from({ length: 120 }, upload));
   ahead = 8 * day;
@@ -323,13 +318,13 @@ test("uploads go when their days are over, where a number of days is set; output
   expect((await Promise.all(old.map((key) => blobs.stat(key)))).some(Boolean)).toBe(false);
 });
 
-test("the days of an upload by a link are counted from when it came, and anew when it is replaced", async () => {
-  const link = await createUploadLink(files, { ownerId: "usr_a", base: "http://x" });
+test("the days of an upload by link count from its arrival, and again after it is replaced", async () => {
+  const link = await files.createUploadLink({ ownerId: "usr_a", base: "http://x" });
   const key = parseS3Path(String(link.file_input?.s3_path))?.key ?? "";
   const arriveAfter = async (days: number) => {
     ahead = days * day;
-    const arriving = { ...files, clock: { now: () => new Date(Date.now() + ahead) } };
-    await recordUpload(arriving, key, await blobs.put(key, Buffer.from("mine"), { contentType: "text/plain" }));
+    const arriving = filesAt({ now: () => new Date(Date.now() + ahead) });
+    await arriving.recordUpload(key, await blobs.put(key, Buffer.from("mine"), { contentType: "text/plain" }));
   };
   const isLeftAfter = async (days: number) => {
     ahead = days * day;
@@ -342,7 +337,7 @@ test("the days of an upload by a link are counted from when it came, and anew wh
   expect([await isLeftAfter(14.4), await isLeftAfter(14.6)]).toEqual([true, false]);
 });
 
-test("input files of queued predictions go once nothing is going to run them", async () => {
+test("input files of queued predictions are deleted after their predictions ended", async () => {
   const put = (id: string) => blobs.put(`inputs/${id}/0`, Buffer.from("in"), { contentType: "text/plain" });
   const idAt = (days: number) =>
     `${firstIdAt("pred", new Date(Date.now() - days * day))}${newId("prediction").slice(-16)}`;
@@ -357,7 +352,7 @@ test("input files of queued predictions go once nothing is going to run them", a
   );
 });
 
-test("a pass that is told to stop ends after the portion it is at", async () => {
+test("stop ends a pass after its current batch", async () => {
   await database.sql`
     insert into ended_predictions (id, user_id, key_id, model_id, model_name, route, status, created_at, ended_at)
     select 'pred_0' || lpad(n::text, 25, '0'), 'usr_a', 'key_a', 'mdl_1', 'a/b', 'sync', 200, '2020-01-01', '2020-01-01'

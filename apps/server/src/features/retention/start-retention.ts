@@ -1,135 +1,108 @@
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
-import type { Database } from "../../engines/database/database.ts";
+import type { Database, Sql } from "../../engines/database/database.ts";
 import type { Log } from "../../kernel/log.ts";
-import { collectDeletedFiles, dropOldUploads, type FilesDeps, sweepAbandonedFiles } from "../files/index.ts";
+import { deleteRetiredPairs, deleteSignInLinks, revokeEndedSessions } from "../accounts/index.ts";
+import type { Files } from "../files/index.ts";
+import { deleteForgottenInputs, deleteIdempotencyKeys, deleteOldResults } from "../predictions/index.ts";
+import { deleteOldRuns } from "../runs/index.ts";
 import type { TrustedClock } from "../trusted-clock/index.ts";
-import { dropDeliveriesBefore } from "../webhooks/index.ts";
-import { dropForgottenInputs } from "./drop-forgotten-inputs.ts";
-import { dropSomeResults } from "./drop-results.ts";
-import { dropSomeRuns } from "./drop-runs.ts";
-import {
-  deleteEndedSecrets,
-  deleteIdempotencyKeys,
-  deleteRetiredPairs,
-  deleteSignInLinks,
-  revokeEndedSessions,
-} from "./store.ts";
+import { deleteDeliveries, deleteEndedSecrets } from "../webhooks/index.ts";
 
 export interface RetentionDeps {
   database: Database;
   blobs: BlobStore;
-  files: FilesDeps;
+  files: Files;
   log: Log;
   clock: TrustedClock;
-  /** How long results, the files that predictions made, and runs of agents are kept after the end. */
+  /** Days to keep results, output files and agent runs after they ended. */
   resultDays: number;
-  /** How long uploaded files are kept; 0: until their owner deletes them. */
+  /** Days to keep uploaded files; 0: until their owner deletes them. */
   uploadDays: number;
-  /** How long it is kept that a webhook was sent. */
+  /** Days to keep webhook delivery records. */
   deliveryDays: number;
 }
 
 export interface Retention {
-  /** One pass now; passes go on every hour by themselves. */
+  /** Runs one pass now. Passes also run every hour. */
   pass(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Not at once: a start has better things to do, and nodes that start together need not do it together. */
+/** Delayed, so that it does not slow the start down, and random, so that nodes do not start together. */
 const firstPassMs = 60_000;
-const atOnce = 1000;
+const batch = 1000;
 
 interface Task {
   name: string;
   everyMs: number;
-  /** Does a part, and answers how much it did and whether there is more. */
+  /** Handles one batch. */
   step(now: number): Promise<{ dropped: number; more: boolean }>;
 }
 
+type DeleteSome = (sql: Sql, before: Date, limit: number) => Promise<number>;
+
 /**
- * Lets go of what nobody may ask for any more. Nothing depends on a pass having taken place, and any number of nodes may
- * do it at once: each task takes small portions, and one that fails is logged and tried again an hour later. What is old
- * is judged by the database's clock, so that a process whose own is wrong deletes nothing of the others.
+ * Deletes expired data. Any number of nodes may run it at once: each task works in small batches, and a task that fails
+ * is logged and retried after an hour. Age is judged by the trusted clock of the database, so that a wrong clock deletes
+ * nothing.
  */
 export function startRetention(deps: RetentionDeps): Retention {
   const { database, blobs, files, log, clock, resultDays, uploadDays, deliveryDays } = deps;
-  const { sql } = database;
-  const ago = (now: number, ms: number) => new Date(now - ms);
-  const portion = async (work: Promise<number>) => {
-    const dropped = await work;
-    return { dropped, more: dropped === atOnce };
+  const ago = (now: number, days: number) => new Date(now - days * dayMs);
+  const rows = (name: string, days: number, deleteSome: DeleteSome): Task => ({
+    name,
+    everyMs: hourMs,
+    async step(now) {
+      const dropped = await deleteSome(database.sql, ago(now, days), batch);
+      return { dropped, more: dropped === batch };
+    },
+  });
+  const uploads: Task = {
+    name: "uploads",
+    everyMs: hourMs,
+    step: (now) => files.dropOldUploads(ago(now, uploadDays)),
   };
-  const whole = async (work: Promise<number>) => ({ dropped: await work, more: false });
 
   const tasks: Task[] = [
     {
       name: "results",
       everyMs: hourMs,
-      step: (now) => dropSomeResults({ database, blobs }, ago(now, resultDays * dayMs)),
+      step: (now) => deleteOldResults({ database, blobs }, ago(now, resultDays)),
     },
     {
       name: "runs",
       everyMs: hourMs,
-      step: (now) => dropSomeRuns(database, ago(now, resultDays * dayMs)),
+      step: (now) => deleteOldRuns(database, ago(now, resultDays)),
     },
-    {
-      name: "deliveries",
-      everyMs: hourMs,
-      step: (now) => whole(dropDeliveriesBefore(sql, ago(now, deliveryDays * dayMs))),
-    },
-    {
-      name: "idempotency keys",
-      everyMs: hourMs,
-      step: (now) => portion(deleteIdempotencyKeys(sql, ago(now, dayMs), atOnce)),
-    },
-    {
-      name: "retired key pairs",
-      everyMs: hourMs,
-      step: (now) => portion(deleteRetiredPairs(sql, ago(now, dayMs), atOnce)),
-    },
-    {
-      name: "sign-in links",
-      everyMs: hourMs,
-      step: (now) => portion(deleteSignInLinks(sql, ago(now, dayMs), atOnce)),
-    },
-    {
-      name: "ended sessions",
-      everyMs: hourMs,
-      step: (now) => portion(revokeEndedSessions(sql, ago(now, 90 * dayMs), atOnce)),
-    },
-    {
-      name: "webhook secrets",
-      everyMs: hourMs,
-      step: (now) => portion(deleteEndedSecrets(sql, ago(now, dayMs), atOnce)),
-    },
+    rows("deliveries", deliveryDays, deleteDeliveries),
+    rows("idempotency keys", 1, deleteIdempotencyKeys),
+    rows("retired key pairs", 1, deleteRetiredPairs),
+    rows("sign-in links", 1, deleteSignInLinks),
+    rows("ended sessions", 90, revokeEndedSessions),
+    rows("webhook secrets", 1, deleteEndedSecrets),
     {
       name: "abandoned uploads",
       everyMs: hourMs,
-      step: async (now) => {
-        const { looked, dropped } = await sweepAbandonedFiles(files, new Date(now), log);
+      async step(now) {
+        const { looked, dropped } = await files.sweepAbandonedFiles(new Date(now), log);
         return { dropped, more: looked > 0 };
       },
     },
-    {
-      name: "uploads",
-      everyMs: hourMs,
-      step: async (now) =>
-        uploadDays === 0 ? { dropped: 0, more: false } : dropOldUploads(files, ago(now, uploadDays * dayMs)),
-    },
+    ...(uploadDays > 0 ? [uploads] : []),
     {
       name: "deleted files",
       everyMs: hourMs,
-      step: (now) => collectDeletedFiles(files, new Date(now)),
+      step: (now) => files.collectDeletedFiles(new Date(now)),
     },
     {
       name: "forgotten inputs",
-      everyMs: dayMs, // looks at every stored file
-      step: (now) => whole(dropForgottenInputs({ database, blobs }, ago(now, dayMs))),
+      everyMs: dayMs, // lists every stored input file
+      step: async (now) => ({ dropped: await deleteForgottenInputs({ database, blobs }, ago(now, 1)), more: false }),
     },
   ];
-  /** By this process's own time: when the database's is set back, what is due does not wait for it. */
+  /** Monotonic time of the last completed pass, by task. */
   const doneAt = new Map<string, number>();
   let stopped = false;
 
@@ -144,18 +117,18 @@ export function startRetention(deps: RetentionDeps): Retention {
       }
       doneAt.set(name, beganAt);
     } catch (error) {
-      log.warn({ err: error, task: name }, "Letting go of old data failed, it is tried again in an hour");
+      log.warn({ err: error, task: name }, "Failed to delete expired data. Trying again in an hour.");
     }
-    if (total > 0) log.info({ task: name, count: total }, "Old data was let go of");
+    if (total > 0) log.info({ task: name, count: total }, "Deleted expired data");
   }
 
   async function pass(): Promise<void> {
     const time = await clock.read().catch((error: unknown) => {
-      log.warn({ err: error }, "The time could not be read, old data is let go of in an hour");
+      log.warn({ err: error }, "Failed to read the time, so no expired data is deleted. Trying again in an hour.");
     });
     if (!time?.isTrusted) return;
     for (const task of tasks) {
-      // A little less, or a task would miss every other pass by a few milliseconds.
+      // Half an hour less, or a task would miss every other pass by a few milliseconds.
       const sinceMs = performance.now() - (doneAt.get(task.name) ?? Number.NEGATIVE_INFINITY);
       if (sinceMs > task.everyMs - hourMs / 2 && !stopped) await run(task, time.now.getTime());
     }

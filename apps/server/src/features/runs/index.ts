@@ -1,5 +1,6 @@
 export type { Confirmation } from "./confirmations.ts";
 export type { CreatedRun, CreateRunRequest } from "./create-run.ts";
+export { deleteOldRuns } from "./delete-old-runs.ts";
 export { openRuns, type Runs, type RunsDeps } from "./open-runs.ts";
 export type { ListRunsQuery, SeenRun } from "./read-runs.ts";
 export type { Run, RunEvent } from "./run.ts";

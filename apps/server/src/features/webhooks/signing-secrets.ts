@@ -119,3 +119,12 @@ export async function replaceSecret(
     insert into webhook_secrets (user_id, number, sealed, created_at)
     values (${userId}, ${newest + 1}, ${sealed as Buffer}, ${now})`;
 }
+
+/** Returns how many were deleted: fewer than the limit means that none are left. */
+export async function deleteEndedSecrets(sql: Sql, before: Date, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from webhook_secrets where (user_id, number) in (
+      select user_id, number from webhook_secrets where expires_at < ${before} limit ${limit} for update skip locked
+    )`;
+  return count;
+}

@@ -122,7 +122,7 @@ export async function markForResend(sql: Sql, scope: Scope, id: string): Promise
   return row;
 }
 
-/** What has ended and is older than the date. Answers how many went. */
+/** Deletes deliveries that have ended. Returns how many: fewer than the limit means that none are left. */
 export async function deleteDeliveries(sql: Sql, before: Date, limit: number): Promise<number> {
   const rows = await sql`
     delete from webhook_deliveries where id = any(array(
@@ -130,16 +130,4 @@ export async function deleteDeliveries(sql: Sql, before: Date, limit: number): P
     ))
     returning 1`;
   return rows.length;
-}
-
-/** So that no statement runs into its deadline. */
-const atOnce = 5_000;
-
-/** Forgets the deliveries made before a date. Those still to be sent stay until they have ended. Answers how many went. */
-export async function dropDeliveriesBefore(sql: Sql, date: Date): Promise<number> {
-  for (let dropped = 0; ; ) {
-    const count = await deleteDeliveries(sql, date, atOnce);
-    dropped += count;
-    if (count < atOnce) return dropped;
-  }
 }

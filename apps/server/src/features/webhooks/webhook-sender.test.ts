@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { Webhook as Verifier } from "standardwebhooks";
 import { describe, expect, test, vi } from "vitest";
-import { dropDeliveriesBefore, enqueueDeliveries, enqueueDelivery } from "./index.ts";
+import { deleteDeliveries, enqueueDeliveries, enqueueDelivery } from "./index.ts";
 import {
   enqueue,
   find,
@@ -319,7 +319,7 @@ test("old deliveries are forgotten once they have ended", async () => {
   const unsent = await enqueue(site.url);
   await stored.database.sql`
     update webhook_deliveries set created_at = now() - interval '31 days' where prediction_id in (${old}, ${unsent})`;
-  expect(await dropDeliveriesBefore(stored.database.sql, new Date(Date.now() - 30 * 86_400_000))).toBe(1);
+  expect(await deleteDeliveries(stored.database.sql, new Date(Date.now() - 30 * 86_400_000), 100)).toBe(1);
   await expect(find(old)).rejects.toThrow();
   await Promise.all([find(recent), find(unsent)]);
 });

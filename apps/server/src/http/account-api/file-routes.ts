@@ -1,13 +1,13 @@
 import { type FileRecord, isId } from "@gantry/wire";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Caller, scopeOf } from "../../features/accounts/index.ts";
-import { deleteFile, type FilesDeps, type ListedFile, listFiles } from "../../features/files/index.ts";
+import type { Files, ListedFile } from "../../features/files/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { acceptEmptyBodies } from "../foundation/accept-empty-bodies.ts";
 import { listEnvelope, readPageQuery } from "../foundation/page-query.ts";
 
 export interface FileRouteDeps {
-  files: FilesDeps;
+  files: Files;
   callerOf(request: FastifyRequest): Promise<Caller>;
 }
 
@@ -22,7 +22,7 @@ export function fileRoutes(app: FastifyInstance, { files, callerOf }: FileRouteD
   app.get("/api/v2/files", async (request) => {
     const scope = scopeOf(await callerOf(request));
     const page = readPageQuery(request.query);
-    const { entries, total } = await listFiles(files, scope, page);
+    const { entries, total } = await files.listFiles(scope, page);
     return listEnvelope(entries.map(toWire), page, total);
   });
 
@@ -31,7 +31,7 @@ export function fileRoutes(app: FastifyInstance, { files, callerOf }: FileRouteD
     const { id } = request.params;
     // A text that is no id names nothing; it also never reaches the database.
     if (!isId("file", id)) throw fault("not_found", "File not found");
-    await deleteFile(files, scope, id);
+    await files.deleteFile(scope, id);
     return reply.code(204).send();
   });
 }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { Accounts, Caller } from "../../features/accounts/index.ts";
-import type { FilesDeps } from "../../features/files/index.ts";
+import type { Files } from "../../features/files/index.ts";
 import type { Model, Models } from "../../features/models/index.ts";
 import type {
   FormReader,
@@ -16,7 +16,7 @@ export interface ModelApiDeps {
   accounts: Pick<Accounts, "authenticate">;
   models: Models;
   predictions: Predictions;
-  files: FilesDeps;
+  files: Files;
   /** Ready download links of the files among a prediction's outputs, by field. */
   linksOf(predictionId: string, output: StoredOutput, base: string): Promise<Record<string, unknown>>;
   /** Takes the body of a request that is perhaps not the first of its kind; see features/predictions/input. */

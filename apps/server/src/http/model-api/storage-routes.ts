@@ -1,14 +1,7 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { scopeOf } from "../../features/accounts/index.ts";
-import {
-  createUploadLink,
-  type PresignedUrl,
-  refuseBeyondQuota,
-  signDownload,
-  storeUpload,
-  withdrawUpload,
-} from "../../features/files/index.ts";
+import type { PresignedUrl } from "../../features/files/index.ts";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import { readMultipart } from "../multipart/index.ts";
 import { clientPresence } from "./client-presence.ts";
@@ -32,7 +25,7 @@ export function storageRoutes(app: FastifyInstance, deps: RouteDeps): void {
     async (request) => {
       const { userId: ownerId, keyId } = await callerAt(request as FastifyRequest<OfModel>);
       const { filename, content_type: contentType } = request.query;
-      return createUploadLink(deps.files, { ownerId, keyId, base: request.baseUrl, filename, contentType });
+      return deps.files.createUploadLink({ ownerId, keyId, base: request.baseUrl, filename, contentType });
     },
   );
 
@@ -41,14 +34,14 @@ export function storageRoutes(app: FastifyInstance, deps: RouteDeps): void {
     async (request) => {
       const scope = scopeOf(await callerAt(request as FastifyRequest<OfModel>));
       const s3Path = request.query.s3_path_to_sign;
-      return signDownload(deps.files, { ...scope, base: request.baseUrl, s3Path });
+      return deps.files.signDownload({ ...scope, base: request.baseUrl, s3Path });
     },
   );
 
   app.post<OfModel>("/api/v1/:owner/:model/upload_file", readsBody, async (request, reply) => {
     const { userId, keyId } = await callerAt(request);
     refuseTooLong(request, deps.files.maxUploadBytes);
-    await refuseBeyondQuota(deps.files, userId, Number(request.headers["content-length"] ?? 0) - roomForHeaders);
+    await deps.files.refuseBeyondQuota(userId, Number(request.headers["content-length"] ?? 0) - roomForHeaders);
     const signal = clientPresence(reply);
     let stored: PresignedUrl | undefined;
     try {
@@ -57,7 +50,7 @@ export function storageRoutes(app: FastifyInstance, deps: RouteDeps): void {
         onFile: async ({ name, filename, contentType, body }) => {
           if (name !== "file") throw unknownField(name);
           if (stored) throw fault("extra_forbidden", "The field was given twice", { loc: ["body", "file"] });
-          stored = await storeUpload(deps.files, {
+          stored = await deps.files.storeUpload({
             ownerId: userId,
             keyId,
             body: body instanceof Readable ? body : Readable.from([body]),
@@ -75,7 +68,7 @@ export function storageRoutes(app: FastifyInstance, deps: RouteDeps): void {
     } catch (error) {
       // What stood behind the file was wrong, or never came.
       const s3Path = stored?.file_input?.s3_path;
-      if (s3Path !== undefined) await withdrawUpload(deps.files, { ownerId: userId, s3Path: String(s3Path) });
+      if (s3Path !== undefined) await deps.files.withdrawUpload({ ownerId: userId, s3Path: String(s3Path) });
       throw error;
     }
     if (!stored) throw missingFile();

@@ -81,3 +81,13 @@ export async function dropIdempotencyKey(sql: Sql, { userId, scope, key }: KeyAd
     delete from idempotency_keys
     where user_id = ${userId} and scope = ${scope} and key = ${key} and prediction_id = ${id}`;
 }
+
+/** Returns how many were deleted: fewer than the limit means that none are left. */
+export async function deleteIdempotencyKeys(sql: Sql, before: Date, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from idempotency_keys where (user_id, scope, key) in (
+      select user_id, scope, key from idempotency_keys where created_at < ${before}
+      order by created_at limit ${limit} for update skip locked
+    )`;
+  return count;
+}

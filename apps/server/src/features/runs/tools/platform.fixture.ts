@@ -20,7 +20,7 @@ import { createLog } from "../../../kernel/log.ts";
 import { type Accounts, type Caller, openAccounts, scopeOf } from "../../accounts/index.ts";
 import { grantOpeningBalance } from "../../billing/index.ts";
 import { type Drives, openDrives } from "../../drives/index.ts";
-import { type FilesDeps, openOwnedFile, storeOutput } from "../../files/index.ts";
+import { type Files, openFiles } from "../../files/index.ts";
 import { type Models, openModels, seedModels } from "../../models/index.ts";
 import { openNodes } from "../../nodes/index.ts";
 import { openPredictions, type Predictions } from "../../predictions/index.ts";
@@ -32,7 +32,7 @@ export interface PlatformUnderTest {
   models: Models;
   predictions: Predictions;
   drives: Drives;
-  files: FilesDeps;
+  files: Files;
   deps: RunModelDeps;
   newCaller(
     username: string,
@@ -59,7 +59,7 @@ export async function platformUnderTest(): Promise<PlatformUnderTest> {
   const painter = createImagePainter();
   const builtins = { image: painter, rules: createRules() };
   const models = await openModels({ database, log, builtins: Object.keys(builtins) });
-  const files: FilesDeps = { database, blobs, clock, maxUploadBytes: 1_000_000 };
+  const files = openFiles({ database, blobs, clock, maxUploadBytes: 1_000_000 });
   const queue = openPostgresQueue({ database, onTrouble: () => {} });
   const nodeId = newId("node");
   const nodes = await openNodes({ database, log, nodeId, proofOf: () => "none", fileStore: "none", isAlone: true });
@@ -75,7 +75,7 @@ export async function platformUnderTest(): Promise<PlatformUnderTest> {
     spoolDir: join(home, "spool"),
     net,
     media,
-    openStored: (caller, s3Path, loc) => openOwnedFile(files, { ...scopeOf(caller), s3Path, loc }),
+    openStored: (caller, s3Path, loc) => files.openOwnedFile({ ...scopeOf(caller), s3Path, loc }),
     linkOf: async () => undefined,
     acceptedModel: models.getAccepted,
     sealWebhook: () => {
@@ -85,7 +85,7 @@ export async function platformUnderTest(): Promise<PlatformUnderTest> {
     driverOf: async (model) => createDriver(model.manifest, { net, spoolFolder: home, builtins, key: undefined }),
     countTokens: async (text) => Math.ceil(text.length / 4),
     storeOutput: async (ownerId, predictionId, field, file) =>
-      (await storeOutput(files, { ownerId, predictionId, field, file })).s3Path,
+      (await files.storeOutput({ ownerId, predictionId, field, file })).s3Path,
   });
   const drives = openDrives({ database, blobs, clock, agentsUsingDrive: async () => [] });
 

@@ -10,7 +10,6 @@ import { type SlowCog, startSlowCog } from "../../../../test/support/slow-cog.ts
 import { waitFor } from "../../../../test/support/wait-for.ts";
 import { type Caller, everythingOf } from "../../accounts/index.ts";
 import { openBilling, verifyLedger } from "../../billing/index.ts";
-import { storeUpload } from "../../files/index.ts";
 import { RunStopped } from "../work/stopped.ts";
 import { type PlatformUnderTest, platformUnderTest } from "./platform.fixture.ts";
 import { runModelTool } from "./run-model.ts";
@@ -180,7 +179,7 @@ describe("a model call", () => {
 describe("files", () => {
   test("come from a drive, a URL, a data URI or a stored file", async () => {
     const upload = { ownerId: owner.userId, body: Readable.from([png]), base: "http://gantry.example" };
-    const { file_input: stored } = await storeUpload(t.files, upload);
+    const { file_input: stored } = await t.files.storeUpload(upload);
     const sources = [
       "/in/cat.png",
       `drive:${driveId}/in/cat.png`,

@@ -1,6 +1,6 @@
 const digits = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/** Ids sort by the time they were made: every id of that prefix made before the moment is smaller than this. */
+/** Ids sort by creation time: every id with the prefix created before the moment is smaller than this one. */
 export function firstIdAt(prefix: string, moment: Date): string {
   let time = "";
   for (let rest = Math.max(0, moment.getTime()), i = 0; i < 10; i++) {

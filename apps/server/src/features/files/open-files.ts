@@ -1,0 +1,35 @@
+import { withContext } from "../../kernel/with-context.ts";
+import { collectDeletedFiles, deleteFile, dropOldUploads } from "./delete-files.ts";
+import type { FilesDeps } from "./files-deps.ts";
+import { holdsNewestFile, listFiles, openOwnedFile, presignDownload, signDownload } from "./read-files.ts";
+import { readStorage, refuseBeyondQuota } from "./storage-quota.ts";
+import { storeOutput, storeUpload, withdrawUpload } from "./store-file.ts";
+import { sweepAbandonedFiles } from "./sweep-abandoned-files.ts";
+import { createUploadLink, findUploadTarget, recordUpload } from "./upload-links.ts";
+
+export type Files = ReturnType<typeof openFiles>;
+
+export function openFiles(deps: FilesDeps) {
+  return {
+    maxUploadBytes: deps.maxUploadBytes,
+    storageOf: (userId: string) => readStorage(deps.database.sql, userId, deps.storageBytesPerUser),
+    ...withContext(deps, {
+      collectDeletedFiles,
+      createUploadLink,
+      deleteFile,
+      dropOldUploads,
+      findUploadTarget,
+      holdsNewestFile,
+      listFiles,
+      openOwnedFile,
+      presignDownload,
+      recordUpload,
+      refuseBeyondQuota,
+      signDownload,
+      storeOutput,
+      storeUpload,
+      sweepAbandonedFiles,
+      withdrawUpload,
+    }),
+  };
+}
