@@ -5,7 +5,7 @@ import type { Caller } from "./context.ts";
 import { digestOf, hashOf, longestKey, publicPartsOf, sameHash } from "./key-format.rules.ts";
 import type { StoredPair } from "./store.ts";
 
-/** A caller, and the moment (milliseconds) from which its key no longer works; null is a key that is none. */
+/** A caller and the time (milliseconds) when its key stops working; null for an unknown key. */
 export type Verdict = { readonly caller: Caller; readonly endsAt: number } | null;
 
 interface Remembered<V> {
@@ -14,8 +14,8 @@ interface Remembered<V> {
 }
 
 /**
- * What is known about keys presented lately, by the digest of the key. Keys that work and keys that do not are kept
- * apart and both are bounded, so that a flood of invented keys costs a fixed amount of memory and pushes no real key out.
+ * Cache of recent keys, by digest. Known and unknown keys are stored separately and both are bounded, so that a flood of
+ * invented keys neither grows the memory nor evicts a real key.
  */
 export class CallerMemory {
   readonly #known = new Map<string, Remembered<NonNullable<Verdict>>>();
@@ -33,7 +33,7 @@ export class CallerMemory {
   set(digest: string, verdict: Verdict, since: number): void {
     this.#known.delete(digest);
     this.#unknown.delete(digest);
-    // A key in use is written again every second and so moves to the end: the first one is the longest out of use.
+    // A key in use is written every second and moves to the end, so the first entry is the least recently used.
     if (verdict) put(this.#known, digest, { verdict, since }, this.#bounds.known);
     else put(this.#unknown, digest, { verdict, since }, this.#bounds.unknown);
   }
@@ -62,26 +62,25 @@ function put<V>(map: Map<string, V>, digest: string, value: V, bound: number): v
   }
 }
 
-/** How long an answer of the database is used. Changes are announced at once; this is for a lost announcement. */
+/** Changes are announced at once; this bounds the effect of a lost announcement. */
 const freshMillis = 1000;
-/** From here on an answer is renewed in the background, so that a key in use never waits for the database. */
+/** Older entries are refreshed in the background, so that a key in use does not wait for the database. */
 const renewMillis = freshMillis / 2;
 const bounds = { known: 10_000, unknown: 1_000 };
 
 export interface Authentication {
-  /** The caller whose key this is, or the fault `unauthorized`. */
+  /** Throws `unauthorized` for an invalid key. */
   authenticate(presented: string): Promise<Caller>;
-  /** Called after a change to a user or its keys is committed: from here on every request of that user is looked up. */
+  /** Call after a change to a user or its keys is committed. */
   forgetUser(userId: string): void;
-  /** Called when announcements may have been missed. */
+  /** Call when announcements may have been missed. */
   forgetAll(): void;
   remembered(): number;
 }
 
 /**
- * The path of every request: one SHA-256 and one look into memory, a query only for keys not seen within the last
- * second. Requests with the same key share one lookup. What runs out by time (expiry, the grace of a rotated key) is
- * compared with the clock on every request.
+ * Hot path: one SHA-256 and one cache lookup per request. Only keys not seen in the last second are queried, and requests
+ * with the same key share that query. Expiry and grace periods are compared with the clock on every request.
  */
 export function createAuthentication({
   findPairs,
@@ -89,25 +88,24 @@ export function createAuthentication({
   clock,
   log,
 }: {
-  /** All pairs in force under the given public parts. */
   findPairs(publicParts: readonly string[]): Promise<readonly StoredPair[]>;
   noteUse(pair: StoredPair): void;
   clock: Clock;
   log: Log;
 }): Authentication {
   const memory = new CallerMemory(bounds);
-  const underWay = new Map<string, Promise<Verdict>>();
+  const pending = new Map<string, Promise<Verdict>>();
   let changes = 0;
 
   async function lookUp(digest: string, presented: string): Promise<Verdict> {
-    const shared = underWay.get(digest);
+    const shared = pending.get(digest);
     if (shared) return shared;
     const publicParts = publicPartsOf(presented, digest);
     if (publicParts.length === 0) return null;
     const lookup = ask(digest, publicParts).finally(() => {
-      if (underWay.get(digest) === lookup) underWay.delete(digest);
+      if (pending.get(digest) === lookup) pending.delete(digest);
     });
-    underWay.set(digest, lookup);
+    pending.set(digest, lookup);
     return lookup;
   }
 
@@ -118,16 +116,16 @@ export function createAuthentication({
     const hash = hashOf(digest);
     const pair = pairs.find((candidate) => sameHash(candidate.secretHash, hash));
     const verdict = pair ? verdictOf(pair) : null;
-    // An answer that was under way during a change may be older than the change.
+    // The answer may be older than a change that happened meanwhile.
     if (changes === changesBefore) memory.set(digest, verdict, since);
     if (pair && works(verdict)) noteUse(pair);
     return verdict;
   }
 
-  /** Whoever comes from now on must not join a lookup that began before the change, nor find its answer. */
-  function disownLookups(): void {
+  /** Later requests must not join a lookup that began before the change, or use its answer. */
+  function dropLookups(): void {
     changes += 1;
-    underWay.clear();
+    pending.clear();
   }
 
   function works(verdict: Verdict): verdict is NonNullable<Verdict> {
@@ -141,18 +139,18 @@ export function createAuthentication({
       const known = memory.get(digest);
       const age = known ? performance.now() - known.since : Number.POSITIVE_INFINITY;
       if (known?.verdict && age >= renewMillis && age < freshMillis) {
-        lookUp(digest, presented).catch((error) => log.warn({ err: error }, "renewing a known key failed"));
+        lookUp(digest, presented).catch((error) => log.warn({ err: error }, "Failed to refresh a cached key"));
       }
       const verdict = known && age < freshMillis ? known.verdict : await lookUp(digest, presented);
       if (!works(verdict)) throw invalidKey();
       return verdict.caller;
     },
     forgetUser(userId) {
-      disownLookups();
+      dropLookups();
       memory.forgetUser(userId);
     },
     forgetAll() {
-      disownLookups();
+      dropLookups();
       memory.clear();
     },
     remembered: () => memory.size,
@@ -182,7 +180,7 @@ function verdictOf(pair: StoredPair): Verdict {
   };
 }
 
-/** One sentence for all: whoever guesses learns nothing about which part of the guess was right. */
+/** The same text for all causes, so that guessing reveals nothing. */
 export function invalidKey(): Fault {
   return fault("unauthorized", "Invalid API key", { headers: { "www-authenticate": "Bearer" } });
 }

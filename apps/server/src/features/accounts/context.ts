@@ -3,41 +3,42 @@ import type { Database } from "../../engines/database/database.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
 
-/** Who sends a request, and what the key it came with is confined to. Shared between requests, therefore frozen. */
+/** The user and key behind a request, and the limits of that key. Shared between requests, therefore frozen. */
 export interface Caller {
   readonly userId: string;
   readonly username: string;
   readonly role: RoleName;
   readonly plan: string;
   readonly keyId: string;
-  /** The public part of the key as it was presented: the one thing about a key that may be logged. */
+  /** Public part of the presented key. No other part may be logged. */
   readonly keyPublic: string;
   readonly keyName: string;
-  /** Set when a rotation has replaced the secret that was presented, or that the session was opened with: its end. */
+  /** End of the grace period, if a rotation has replaced the secret behind this request or session. */
   readonly graceEndsAt: Date | null;
-  /** The endpoint ids that the key may call; null is all that its owner may call. */
+  /** Endpoint ids that the key may call; null: all that its owner may call. */
   readonly models: readonly string[] | null;
   readonly expiresAt: Date | null;
   readonly monthlyLimitMicros: number | null;
-  /** Of somebody who is signed in to the console; null for who presents a key. */
+  /** Set for a console session; null for an API key. */
   readonly sessionEndsAt: Date | null;
 }
 
 export type CallableModels = (userId: string, endpointIds: readonly string[]) => Promise<ReadonlySet<string>>;
 
-/** What the use cases of this feature work with. */
 export interface AccountsContext {
   database: Database;
   clock: Clock;
   log: Log;
-  /** Those of the models that the user may call; left out, no name is looked up. */
+  /** Which of the models the user may call. Without it, model names are not checked. */
   callableModels?: CallableModels | undefined;
-  /** Makes this node forget what it remembers of a user; to be called once the change is committed. */
+  /** Whether a sign-in link with that hash exists. */
+  isKnownLink(hash: Buffer): Promise<boolean>;
+  /** Clears this node's cache of a user. Call it after the change is committed. */
   forgetUser(userId: string): void;
 }
 
-/** A page of a list, with the number of all entries. */
 export interface Page<T> {
   entries: T[];
+  /** Of all pages. */
   total: number;
 }

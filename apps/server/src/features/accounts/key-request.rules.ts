@@ -8,7 +8,7 @@ export interface KeyRequest extends KeyReach {
   name: string;
 }
 
-/** Reads the body that asks for a new key; everything that is wrong with it comes in one fault. */
+/** Reports all problems of the body in one fault. */
 export function readKeyRequest(body: unknown, now: Date): KeyRequest {
   throwIfAny([...schemaIssues(createKeyBody, body, ["body"]), ...expiryIssues(body, now), ...limitIssues(body)]);
   const wanted = createKeyBody.parse(body);
@@ -20,14 +20,12 @@ export function readKeyRequest(body: unknown, now: Date): KeyRequest {
   };
 }
 
-/** A rule that the schema cannot hold, because it depends on the time; a text that is no time is the schema's. */
 function expiryIssues(body: unknown, now: Date): Issue[] {
   const given = createKeyBody.shape.expires_at.safeParse((body as { expires_at?: unknown } | null)?.expires_at);
   if (!given.success || given.data == null || utc(given.data) > now) return [];
   return [{ type: "value_error", loc: ["body", "expires_at"], msg: "The time must be in the future" }];
 }
 
-/** What is too small or too large is the schema's. */
 function limitIssues(body: unknown): Issue[] {
   const given = createKeyBody.shape.monthly_limit.safeParse(
     (body as { monthly_limit?: unknown } | null)?.monthly_limit,

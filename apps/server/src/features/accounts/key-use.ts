@@ -5,21 +5,18 @@ const minute = 60_000;
 
 export interface KeyUse {
   note(key: { keyId: string; lastUsedAt: Date | null }): void;
-  /** Writes what is noted; called once more when the node stops. */
+  /** Call once more when the node stops. */
   flush(): Promise<void>;
 }
 
-/**
- * Keeps `last_used_at` right to the minute without a write in any request: uses are noted when a key is looked up,
- * which happens at least once a second while it is in use, and written together, at most once a minute for each key.
- */
+/** Keeps `last_used_at` accurate to the minute without a write per request: uses are collected and written in batches. */
 export function createKeyUse({
   write,
   clock,
   log,
   delayMillis,
 }: {
-  /** Must not touch a key that another node wrote within the last minute. */
+  /** Must skip keys that another node wrote within the last minute. */
   write(keyIds: readonly string[], now: Date, unlessSince: Date): Promise<void>;
   clock: Clock;
   log: Log;
@@ -38,8 +35,8 @@ export function createKeyUse({
     try {
       await write(keyIds, now, new Date(now.getTime() - minute));
     } catch (error) {
-      // Nothing is lost but a minute: a key that is used again is noted again.
-      log.warn({ err: error }, "noting the use of keys failed");
+      // The next use is recorded again.
+      log.warn({ err: error }, "Failed to record the use of keys");
     }
   }
 

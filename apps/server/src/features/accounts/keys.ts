@@ -18,19 +18,18 @@ import {
   selectKeys,
 } from "./store.ts";
 
-/** A key with its text, which exists only in this answer. */
+/** `key` is the secret text, which is not stored. */
 export interface NewKey {
   record: Key;
   key: string;
 }
 
-/** A key for the caller itself. */
 export async function createKey(context: AccountsContext, caller: Caller, wanted: KeyRequest): Promise<NewKey> {
-  if (!mayManage(caller, wanted)) throw fault("forbidden", "A restricted key cannot make a key that reaches further");
+  if (!mayManage(caller, wanted)) throw fault("forbidden", beyondReach("create"));
   return issueKey(context, caller.userId, wanted);
 }
 
-/** A key for another user, made by an admin. It reaches what that user reaches, so the admin's own key is no measure. */
+/** For admins. The new key has the reach of its user, so limits of the admin's key do not matter. */
 export async function createKeyFor(context: AccountsContext, username: string, wanted: KeyRequest): Promise<NewKey> {
   const owner = await findUser(context.database.sql, username);
   if (!owner) throw fault("not_found", "User not found");
@@ -44,7 +43,6 @@ async function issueKey(context: AccountsContext, userId: string, wanted: KeyReq
   return storeKey(database.sql, userId, { ...wanted, models, sessionEndsAt: null }, clock.now());
 }
 
-/** A new key that nothing is to be said against. */
 export async function storeKey(
   sql: Sql,
   userId: string,
@@ -57,7 +55,7 @@ export async function storeKey(
   return { record, key: pair.key };
 }
 
-/** A misspelt name would make a key that can call nothing. A model that its owner may not call is as good as none. */
+/** A misspelt name would create a key that can call nothing. */
 async function refuseUnknownModels(
   { callableModels }: AccountsContext,
   userId: string,
@@ -67,7 +65,7 @@ async function refuseUnknownModels(
   const known = await callableModels(userId, models);
   throwIfAny(
     models.flatMap((endpointId, at): Issue[] => {
-      const msg = `There is no model ${endpointId} that the owner of the key may call`;
+      const msg = `Model ${endpointId} does not exist, or the owner of the key may not call it`;
       return known.has(endpointId)
         ? []
         : [{ type: "value_error", loc: ["body", "models", at], msg, input: endpointId }];
@@ -75,7 +73,7 @@ async function refuseUnknownModels(
   );
 }
 
-/** The caller's keys, newest first: expired ones too, but no revoked ones and none of ended sessions. */
+/** Newest first, with expired keys, without revoked keys and ended sessions. */
 export async function listKeys({ database, clock }: AccountsContext, caller: Caller, range: Range): Promise<Page<Key>> {
   const now = clock.now();
   const scope = scopeOf(caller);
@@ -87,7 +85,7 @@ export async function listKeys({ database, clock }: AccountsContext, caller: Cal
 }
 
 /**
- * Gives a key a new public part and a new secret. Id, name and limits stay; the old key works for the time of grace.
+ * Gives a key a new public part and a new secret. Id, name and limits stay; the old secret works during the grace period.
  *
  *     current ──rotate, grace > 0──► retired ──grace over, or a later rotation's grace over──► gone
  *        └─────rotate, grace = 0─────────────────────────────────────────────────────────────► gone
@@ -102,12 +100,12 @@ export async function rotateKey(
   const record = await context.database.transaction(async (tx) => {
     const key = await lockKey(tx, scopeOf(caller), keyId);
     if (!key) throw fault("not_found", "Key not found");
-    if (key.isSession) throw fault("conflict", "A session has no key that could be rotated: revoke it instead");
+    if (key.isSession) throw fault("conflict", "A console session cannot be rotated. Revoke it instead.");
     if (!mayManage(caller, { ...key, keyId })) {
-      throw fault("forbidden", "A restricted key cannot rotate a key that reaches further");
+      throw fault("forbidden", beyondReach("rotate"));
     }
     const now = context.clock.now();
-    if (key.expiresAt && key.expiresAt <= now) throw fault("conflict", "The key has expired; make a new one");
+    if (key.expiresAt && key.expiresAt <= now) throw fault("conflict", "The key has expired. Create a new one.");
     const oldValidUntil = new Date(now.getTime() + graceSeconds * 1000);
     const rotated = await replacePair(tx, key, pair, { now, oldValidUntil });
     await announceChange(tx, caller.userId);
@@ -117,16 +115,20 @@ export async function rotateKey(
   return { record, key: pair.key };
 }
 
-/** Ends a key for good, with the pairs it had before. On this node it is over when this resolves. */
+/** The key and its replaced secrets stop working, on this node as soon as this resolves. */
 export async function revokeKey(context: AccountsContext, caller: Caller, keyId: string): Promise<void> {
   await context.database.transaction(async (tx) => {
     const key = await lockKey(tx, scopeOf(caller), keyId);
     if (!key) throw fault("not_found", "Key not found");
     if (!mayManage(caller, { ...key, keyId })) {
-      throw fault("forbidden", "A restricted key cannot revoke a key that reaches further");
+      throw fault("forbidden", beyondReach("revoke"));
     }
     await markKeyRevoked(tx, key, context.clock.now());
     await announceChange(tx, caller.userId);
   });
   context.forgetUser(caller.userId);
+}
+
+function beyondReach(verb: string): string {
+  return `A restricted key cannot ${verb} a key with wider access. Use a key without limits.`;
 }

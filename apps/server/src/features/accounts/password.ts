@@ -1,8 +1,8 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
 
 /**
- * Stored as `scrypt$<N>$<r>$<p>$<salt>$<hash>`: the text says how it was made, so the cost can be raised later without
- * touching what is stored. 32 MB and three passes, some tenths of a second, off the event loop.
+ * Stored as `scrypt$<N>$<r>$<p>$<salt>$<hash>`, so that the cost can be raised later. One hash takes 32 MB and some tenths of
+ * a second, off the event loop.
  */
 const cost = { N: 32_768, r: 8, p: 3 };
 const hashLength = 32;
@@ -15,7 +15,8 @@ export async function hashPassword(password: string): Promise<string> {
 
 export async function verifyPassword(password: string, stored: string): Promise<boolean> {
   const [form, N, r, p, salt, hash] = stored.split("$");
-  if (form !== "scrypt" || salt === undefined || hash === undefined) throw new Error("unknown form of a password hash");
+  if (form !== "scrypt" || salt === undefined || hash === undefined)
+    throw new Error("unknown format of a password hash");
   const expected = Buffer.from(hash, "base64url");
   const made = await derive(password, Buffer.from(salt, "base64url"), { N: Number(N), r: Number(r), p: Number(p) });
   return made.length === expected.length && timingSafeEqual(made, expected);
@@ -24,7 +25,7 @@ export async function verifyPassword(password: string, stored: string): Promise<
 function derive(password: string, salt: Buffer, { N, r, p }: typeof cost): Promise<Buffer> {
   const options: ScryptOptions = { N, r, p, maxmem: 256 * N * r };
   return new Promise((resolve, reject) => {
-    // The same password typed on two keyboards may differ in its code points.
+    // Keyboards may produce different code points for the same password.
     scrypt(password.normalize("NFKC"), salt, hashLength, options, (error, hash) => {
       if (error) reject(error);
       else resolve(hash);

@@ -4,13 +4,12 @@ import type { AccountsContext, Caller } from "./context.ts";
 import { digestOf, hashOf, newSessionPair } from "./key-format.rules.ts";
 import { announceChange } from "./store.ts";
 
-/** How long one is signed in by a link. */
 export const sessionMs = 12 * 3_600_000;
-const mostOfAKey = 100;
+const maxPerKey = 100;
 
 /**
- * Signs in with a key, and answers what the session is presented by: it reaches as far as the key, and ends with it; where
- * the key was rotated, no later than the secret that was presented.
+ * Returns the token of a new console session (see `asPresentedSession`). A session has the reach of its key and ends with
+ * it, at the latest with the grace period of the presented secret.
  */
 export function openSession({ database, clock }: AccountsContext, caller: Caller): Promise<string> {
   return database.transaction((tx) => storeSession(tx, caller, clock.now()));
@@ -19,13 +18,13 @@ export function openSession({ database, clock }: AccountsContext, caller: Caller
 export async function storeSession(sql: Sql, opener: Pick<Caller, "keyId" | "keyPublic">, now: Date): Promise<string> {
   const { key, public: publicPart, hash } = newSessionPair();
   const validUntil = new Date(now.getTime() + sessionMs);
-  const isOpen = await insertSession(sql, opener, { public: publicPart, hash, validUntil }, mostOfAKey);
-  // A rotation without grace came in between.
+  const isOpen = await insertSession(sql, opener, { public: publicPart, hash, validUntil }, maxPerKey);
+  // The key was rotated without a grace period meanwhile.
   if (!isOpen) throw invalidKey();
   return key;
 }
 
-/** Signs out. A key that was brought works on; one that a link made cannot be used any more, but what it began goes on. */
+/** An API key used to sign in keeps working. The key of a sign-in link ends, but work it started goes on. */
 export async function endSession(
   context: AccountsContext,
   { userId, keyId }: Caller,
@@ -39,15 +38,14 @@ export async function endSession(
   context.forgetUser(userId);
 }
 
-/** A key that is no session stays as it is. */
+/** Does not change an API key. */
 async function markSessionEnded(sql: Sql, keyId: string, now: Date): Promise<void> {
   await sql`update api_keys set session_ends_at = ${now} where id = ${keyId} and session_ends_at > ${now}`;
 }
 
 /**
- * A session of a key. Opened with a secret that a rotation has replaced, it ends with that secret's grace. False when the
- * secret works no longer: the row of the key is locked, so that no rotation comes in between. Only the newest sessions of
- * a key are kept.
+ * False if the presented secret no longer works: the lock on the key keeps rotations out meanwhile. Deletes all but the
+ * newest sessions of the key.
  */
 async function insertSession(
   sql: Sql,

@@ -3,7 +3,7 @@ import type { Sql } from "../../engines/database/database.ts";
 import type { Caller } from "./context.ts";
 import type { KeyReach, Scope } from "./key-reach.rules.ts";
 
-/** All nodes listen here; the payload is the id of a user whose rights or keys changed. */
+/** Payload: the id of a user whose rights or keys changed. */
 export const accountsChannel = "gantry_accounts";
 
 export interface User {
@@ -20,23 +20,23 @@ export interface Key extends KeyReach {
   userId: string;
   public: string;
   name: string;
-  /** A sign-in link made it: nobody has it, and it ends with a session. */
+  /** Created by a sign-in link. It ends with its session. */
   isSession: boolean;
   createdAt: Date;
   lastUsedAt: Date | null;
 }
 
-/** A pair in force, current or retired, with all that is said about its key and the key's owner. */
+/** A working pair, current or retired, with its key and user. */
 export interface StoredPair extends KeyReach {
   public: string;
   secretHash: Uint8Array;
-  /** Set for a retired pair, and for a session. */
+  /** Set for a retired pair and for a session. */
   validUntil: Date | null;
-  /** A rotation has replaced it, or the secret that the session was opened with. */
+  /** Replaced by a rotation, or a session opened with such a secret. */
   inGrace: boolean;
   keyId: string;
   keyName: string;
-  /** Set for a session, and for a key that nothing but one has. */
+  /** Set for a session, and for the key of a sign-in link. */
   sessionEndsAt: Date | null;
   lastUsedAt: Date | null;
   userId: string;
@@ -56,12 +56,12 @@ const keyFields = (sql: Sql) => sql`
   id, user_id as "userId", public, name, coalesce(session_ends_at, expires_at) as "expiresAt", models,
   session_ends_at is not null as "isSession", monthly_limit_micros as "monthlyLimitMicros", created_at as "createdAt", last_used_at as "lastUsedAt"`;
 
-/** Reaches the other nodes when, and only if, the transaction commits. */
+/** Other nodes receive it when the transaction commits. */
 export async function announceChange(sql: Sql, userId: string): Promise<void> {
   await sql`select pg_notify(${accountsChannel}, ${userId})`;
 }
 
-// Users. Those of the role `system` are found by none of these.
+// Users. No query returns users with the role `system`.
 
 interface NewUser {
   id: string;
@@ -72,7 +72,7 @@ interface NewUser {
   createdAt: Date;
 }
 
-/** A user and its wallet. False when the name is taken. */
+/** Inserts a user and its wallet. False if the name is taken. */
 export async function insertUser(sql: Sql, user: NewUser): Promise<boolean> {
   const rows = await sql`
     with made as (
@@ -102,7 +102,7 @@ export async function selectUsers(sql: Sql, { limit, offset }: Range): Promise<U
     select ${userFields(sql)} from users where role <> 'system' order by id desc limit ${limit} offset ${offset}`;
 }
 
-/** The user and every active admin, locked in the order of their ids, so that two changes cannot wait for each other. */
+/** Locks the user and every active admin in the order of ids, which avoids deadlocks. */
 export async function lockUserAndAdmins(sql: Sql, username: string): Promise<User[]> {
   return sql<User[]>`
     select ${userFields(sql)} from users
@@ -123,12 +123,11 @@ export async function updateUser(
     where id = ${userId}`;
 }
 
-/** What gives the user `admin` its power back when the operator brings a new key. */
 export async function reinstateAdmin(sql: Sql, userId: string): Promise<void> {
   await sql`update users set role = 'admin', disabled_at = null where id = ${userId}`;
 }
 
-// Keys. A revoked key is kept for the books and found by none of these.
+// Keys. Revoked keys stay for the ledger; no query returns them.
 
 export async function insertKey(
   sql: Sql,
@@ -149,25 +148,25 @@ export async function insertKey(
             ${key.models as string[] | null}::text[], ${key.monthlyLimitMicros}::bigint,
             ${key.sessionEndsAt}, ${key.createdAt})
     returning ${keyFields(sql)}`;
-  if (!row) throw new Error("a key was inserted and not returned");
+  if (!row) throw new Error("key is missing after its insert");
   return row;
 }
 
-/** Those that are listed. A session that is over is nothing that its user has, nor would take away. */
-const listed = (sql: Sql, { userId, onlyKeyId }: Scope, now: Date) => sql`
+/** Without ended sessions. */
+const inList = (sql: Sql, { userId, onlyKeyId }: Scope, now: Date) => sql`
   user_id = ${userId} and revoked_at is null and (session_ends_at is null or session_ends_at > ${now})
   ${onlyKeyId === null ? sql`` : sql`and id = ${onlyKeyId}`}`;
 
 export async function countKeys(sql: Sql, scope: Scope, now: Date): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from api_keys where ${listed(sql, scope, now)}`;
+    select count(*)::int as count from api_keys where ${inList(sql, scope, now)}`;
   return row?.count ?? 0;
 }
 
 export async function selectKeys(sql: Sql, scope: Scope, now: Date, { limit, offset }: Range): Promise<Key[]> {
   return sql<Key[]>`
     select ${keyFields(sql)} from api_keys
-    where ${listed(sql, scope, now)}
+    where ${inList(sql, scope, now)}
     order by id desc limit ${limit} offset ${offset}`;
 }
 
@@ -186,9 +185,8 @@ export async function markKeyRevoked(sql: Sql, { id, userId }: Key, now: Date): 
 }
 
 /**
- * Gives a key a new pair. The pair it had works on until `oldValidUntil`, and so do those retired before it, unless
- * their own time ends sooner: a rotation without grace leaves nothing behind that works. Sessions that were opened with
- * them are in grace as well.
+ * Gives a key a new pair. Earlier pairs and their sessions work until `oldValidUntil` at the latest, so a rotation without
+ * a grace period ends them all.
  */
 export async function replacePair(
   sql: Sql,
@@ -206,11 +204,11 @@ export async function replacePair(
   const [row] = await sql<Key[]>`
     update api_keys set public = ${pair.public}, secret_hash = ${pair.hash} where id = ${id} and user_id = ${userId}
     returning ${keyFields(sql)}`;
-  if (!row) throw new Error("a locked key is gone");
+  if (!row) throw new Error("locked key is missing");
   return row;
 }
 
-/** Gives a key another pair at once, and takes away whatever limited or ended it. */
+/** Gives a key a new pair at once and removes its limits. */
 export async function resetKey(sql: Sql, keyId: string, pair: { public: string; hash: Uint8Array }): Promise<void> {
   await sql`delete from retired_key_pairs where key_id = ${keyId}`;
   await sql`
@@ -240,7 +238,7 @@ export async function selectPairs(sql: Sql, publicParts: readonly string[]): Pro
     where k.revoked_at is null and u.disabled_at is null and u.role <> 'system'`;
 }
 
-/** Who these keys are, as far as they work at that moment. */
+/** Callers of those keys that work at that moment. */
 export async function selectCallers(sql: Sql, keyIds: readonly string[], now: Date): Promise<Caller[]> {
   return sql<Caller[]>`
     select u.id as "userId", u.username, u.role, u.plan, k.id as "keyId", k.public as "keyPublic",
@@ -250,7 +248,7 @@ export async function selectCallers(sql: Sql, keyIds: readonly string[], now: Da
       and (k.expires_at is null or k.expires_at > ${now})`;
 }
 
-/** Passes over a key that is locked: a later use is noted again, and nothing here may wait for the work of a request. */
+/** Skips locked keys: a later use is recorded again, and requests must not be waited for. */
 export async function writeKeyUse(sql: Sql, keyIds: readonly string[], now: Date, unlessSince: Date): Promise<void> {
   await sql`
     with due as (

@@ -14,15 +14,13 @@ import {
   updateUser,
 } from "./store.ts";
 
-/** A new user, by default of the role `user` on the plan `free`. The body has passed its schema. */
 export async function createUser({ database, clock }: AccountsContext, wanted: CreateUserBody): Promise<User> {
-  const createdAt = clock.now();
   const user = {
     id: newId("user"),
     username: wanted.username,
     role: wanted.role ?? "user",
     plan: wanted.plan ?? "free",
-    createdAt,
+    createdAt: clock.now(),
   };
   const passwordHash = wanted.password === undefined ? null : await hashPassword(wanted.password);
   const inserted = await database.transaction(async (tx) => {
@@ -33,16 +31,13 @@ export async function createUser({ database, clock }: AccountsContext, wanted: C
   return { ...user, disabledAt: null };
 }
 
-/** Everyone but the owners of the built-in models, newest first. */
+/** Newest first, without system users. */
 export async function listUsers({ database }: AccountsContext, range: Range): Promise<Page<User>> {
   const [entries, total] = await Promise.all([selectUsers(database.sql, range), countUsers(database.sql)]);
   return { entries, total };
 }
 
-/**
- * Changes role, plan or password, or takes a user out of service: none of its keys works while it is disabled, all work
- * again afterwards. The last active admin stays one, or nobody could undo it.
- */
+/** Keys of a disabled user stop working and work again after it is enabled. One active admin always remains. */
 export async function changeUser(context: AccountsContext, username: string, change: ChangeUserBody): Promise<User> {
   const { database, clock, forgetUser } = context;
   const passwordHash = change.password == null ? change.password : await hashPassword(change.password);
@@ -59,7 +54,9 @@ export async function changeUser(context: AccountsContext, username: string, cha
         change.disabled === undefined ? user.disabledAt : change.disabled ? (user.disabledAt ?? clock.now()) : null,
     };
     const adminsAfter = locked.map((one) => (one === user ? after : one)).filter(isActiveAdmin);
-    if (adminsAfter.length === 0) throw fault("conflict", "The last active admin cannot be disabled or made a user");
+    if (adminsAfter.length === 0) {
+      throw fault("conflict", "The last active admin cannot be disabled or lose the role. Create another admin first.");
+    }
     await updateUser(tx, user.id, { ...after, passwordHash });
     await announceChange(tx, user.id);
     return after;

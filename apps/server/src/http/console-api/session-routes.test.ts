@@ -9,7 +9,7 @@ import {
 
 const hour = 3_600_000;
 const address = "/console/api/session";
-const useless = "This sign-in link was used or has expired: make a new one";
+const useless = "This sign-in link was used or has expired. Create a new one.";
 let site: AccountsUnderTest;
 let kim: string;
 

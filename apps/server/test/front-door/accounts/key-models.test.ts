@@ -31,7 +31,7 @@ test("names that are none are refused, all of them and by name", async () => {
   expect(answer.body.detail[0]).toMatchObject({
     loc: ["body", "models", 1],
     type: "value_error",
-    msg: "There is no model gantry/imgae that the owner of the key may call",
+    msg: "Model gantry/imgae does not exist, or the owner of the key may not call it",
   });
   expect((await gantry.call("GET", "/api/v2/keys", { key: ann })).body.total_count).toBe(1);
 });
