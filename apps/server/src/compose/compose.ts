@@ -167,7 +167,7 @@ export async function compose(
           renewPayload: (payload, ageMs) => renewLinks({ linkOf, publicUrl: config.GANTRY_PUBLIC_URL }, payload, ageMs),
         })
       : undefined;
-    const trustedClock = watchClock({ database, log, clock });
+    const trustedClock = watchClock({ database, log });
     const upkeep = await startUsageUpkeep({
       database,
       log,

@@ -1,40 +1,30 @@
 const hourMs = 3_600_000;
-/** Longer than a server is usually away over a weekend night; whatever is let go of too early by this is near its end. */
+/** Longer than a weekend without a server. Data deleted too early by this much is near its end anyway. */
 const farMs = 48 * hourMs;
-/** So long a clock that stands far from what was known is doubted. Whoever set it wrongly has noticed by then. */
+/** Time for an operator to notice a clock that was set wrong. */
 const doubtMs = 3 * hourMs;
-/** Between two readings the clock must go on as time does; a machine that slept says otherwise, and so does a jump. */
+/** Between two readings the clock must advance like monotonic time. Sleeping machines and jumps differ by more. */
 const driftAllowedMs = hourMs;
 
-/** Milliseconds since 1970 by the database, and of this process's own time, which nobody sets. */
+/** Milliseconds since 1970 by the database, and of this process's monotonic clock. */
 export interface ClockReading {
   now: number;
   upMs: number;
 }
 
 /**
- * Whether data may be let go of on the word of a clock. One that stands far from the latest moment at which it was
- * believed may be right, after a long pause, or wrong: so it is doubted, and believed when it has gone on steadily for
- * some hours, however many times it was looked at and by how many processes. `last`: the reading before, of this process;
- * `steadyMs`: how long it has gone on so far, to be given back next time.
+ * Whether data may be deleted by this clock. A clock far from the last trusted time may be right, after a long pause, or
+ * wrong. It is trusted again after it has run steadily for some hours of uptime, over any number of processes. `last` is
+ * this process's previous reading; `steadyMs` is stored and passed to the next call.
  */
 export function judgeClock(
   reading: ClockReading,
   { trustedUntil, steadyMs, last }: { trustedUntil?: number; steadyMs: number; last?: ClockReading },
 ): { isTrusted: boolean; steadyMs: number } {
   const isNear = trustedUntil !== undefined && Math.abs(reading.now - trustedUntil) <= farMs;
-  const lastedMs = last ? reading.upMs - last.upMs : 0;
-  const driftMs = last ? reading.now - last.now - lastedMs : 0;
-  const soFarMs = Math.abs(driftMs) > driftAllowedMs ? steadyMs : steadyMs + lastedMs;
+  const elapsedMs = last ? reading.upMs - last.upMs : 0;
+  const driftMs = last ? reading.now - last.now - elapsedMs : 0;
+  const soFarMs = Math.abs(driftMs) > driftAllowedMs ? steadyMs : steadyMs + elapsedMs;
   const isTrusted = isNear || soFarMs >= doubtMs;
   return { isTrusted, steadyMs: isTrusted ? 0 : Math.round(soFarMs) };
-}
-
-/** A few seconds: what people notice, and what waiting for an answer does not explain. */
-const offMs = 5_000;
-
-/** Whether it is worth a word how far two clocks are apart, where `toldMs` was said last (0: that they agree). */
-export function isNewDifference(differenceMs: number, toldMs: number): boolean {
-  const isOff = Math.abs(differenceMs) > offMs;
-  return isOff ? Math.abs(differenceMs - toldMs) > offMs : toldMs !== 0;
 }

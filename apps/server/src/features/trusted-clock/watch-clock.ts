@@ -1,62 +1,47 @@
-import type { Database } from "../../engines/database/database.ts";
-import type { Clock } from "../../kernel/clock.ts";
+import type { Database, Sql } from "../../engines/database/database.ts";
 import type { Log } from "../../kernel/log.ts";
-import { type ClockReading, isNewDifference, judgeClock } from "./clock-trust.rules.ts";
-import { noteDoubted, noteTrusted, selectTime } from "./store.ts";
+import { type ClockReading, judgeClock } from "./clock-trust.rules.ts";
 
-/** The clock of whoever lets go of data: the database's, which is one for all processes. */
+/** The database's clock, which all processes share. */
 export interface TrustedClock {
-  /** Where it is not trusted, nothing may be closed or deleted on its word. */
+  /** Nothing may be deleted or closed by a time that is not trusted. */
   read(): Promise<{ now: Date; isTrusted: boolean }>;
 }
 
-/** Tells the log when the database's clock is doubted, and when this process's own is another. */
-export function watchClock({
-  database,
-  log,
-  clock,
-  upMs = () => performance.now(),
-}: {
-  database: Database;
-  log: Log;
-  clock: Clock;
-  upMs?: () => number;
-}): TrustedClock {
+export function watchClock({ database: { sql }, log }: { database: Database; log: Log }): TrustedClock {
   let last: ClockReading | undefined;
   let isDoubted = false;
-  let toldMs = 0;
-
-  function compareWithOwn(now: Date, askedAt: number, answeredAt: number): void {
-    // It was read somewhere between the question and the answer.
-    const own = clock.now().getTime() - (answeredAt - askedAt) / 2;
-    const aheadMs = Math.round(own - now.getTime());
-    if (!isNewDifference(aheadMs, toldMs)) return;
-    const isOff = isNewDifference(aheadMs, 0);
-    toldMs = isOff ? aheadMs : 0;
-    if (isOff) log.warn({ ahead_ms: aheadMs }, "The clock of this process and that of the database differ");
-    else log.info("The clock of this process and that of the database agree again");
-  }
 
   return {
     async read() {
-      const askedAt = upMs();
-      const { now, trustedUntil, steadyMs } = await selectTime(database.sql);
-      const answeredAt = upMs();
-      compareWithOwn(now, askedAt, answeredAt);
-      const reading = { now: now.getTime(), upMs: answeredAt };
+      const { now, trustedUntil, steadyMs } = await selectTime(sql);
+      const reading = { now: now.getTime(), upMs: performance.now() };
       const known = { ...(trustedUntil && { trustedUntil: trustedUntil.getTime() }), ...(last && { last }), steadyMs };
       const verdict = judgeClock(reading, known);
       last = reading;
       if (!verdict.isTrusted && !isDoubted) {
         log.warn(
           { now, trusted_until: trustedUntil },
-          "The database's clock stands far from all that was known: nothing is let go of before it has gone on for three hours",
+          "The database's clock is far from its last trusted time. No data is deleted until it has run steadily for three hours.",
         );
-      } else if (verdict.isTrusted && isDoubted) log.info({ now }, "The database's clock is believed again");
+      } else if (verdict.isTrusted && isDoubted) log.info({ now }, "The database's clock is trusted again");
       isDoubted = !verdict.isTrusted;
-      if (verdict.isTrusted) await noteTrusted(database.sql, now);
-      else await noteDoubted(database.sql, verdict.steadyMs);
+      if (verdict.isTrusted) await storeTrusted(sql, now);
+      else await sql`update clock_marks set steady_ms = ${verdict.steadyMs}`;
       return { now, isTrusted: verdict.isTrusted };
     },
   };
+}
+
+async function selectTime(sql: Sql): Promise<{ now: Date; trustedUntil: Date | undefined; steadyMs: number }> {
+  const [row] = await sql<[{ now: Date; trusted: Date | null; steady: number | null }]>`
+    select clock_timestamp() as now, m.trusted_until as trusted, m.steady_ms::float8 as steady
+    from (values (1)) as one left join clock_marks m on true`;
+  return { now: row.now, trustedUntil: row.trusted ?? undefined, steadyMs: row.steady ?? 0 };
+}
+
+async function storeTrusted(sql: Sql, until: Date): Promise<void> {
+  await sql`
+    insert into clock_marks (trusted_until) values (${until})
+    on conflict (only_one) do update set trusted_until = excluded.trusted_until, steady_ms = 0`;
 }
