@@ -129,7 +129,7 @@ export async function discardBlob({ database, blobs, clock }: DrivesDeps, key: s
 }
 
 export function tookTooLong() {
-  return fault("service_unavailable", "The file took too long to arrive and was given up");
+  return fault("service_unavailable", "The upload took too long. Try again.");
 }
 
 /** create: nothing may stand there; replace: a file must; put: either. */

@@ -1,11 +1,11 @@
 import { isBucketName } from "../../kernel/bucket-name.ts";
-import { endingOf } from "./content-type.rules.ts";
+import { extensionOf } from "./content-type.rules.ts";
 
 export const maxFilenameLength = 255;
 
 /**
- * What of a client's file name goes into an address: the last segment, letters, digits, dots, dashes and underscores.
- * Everything else becomes an underscore, so that the address survives a shell, a query string and a file system.
+ * The last segment of a client's file name with only letters, digits, dots, dashes and underscores, so that the address is
+ * safe in a shell, a query string and a file system.
  */
 export function safeFilename(name: string): string {
   const last = name.toWellFormed().normalize("NFC").split(/[/\\]/).at(-1) ?? "";
@@ -13,13 +13,13 @@ export function safeFilename(name: string): string {
   return safe === "" ? "file" : safe;
 }
 
-/** The id makes it unique, the name makes a download land under it. */
+/** The id is unique; the name is for downloads. */
 export function uploadKey(fileId: string, filename: string | undefined): string {
   return `uploads/${fileId}/${safeFilename(filename ?? "")}`;
 }
 
 export function outputKey(predictionId: string, fileId: string, field: string, contentType: string): string {
-  return `outputs/${predictionId}/${fileId}/${safeFilename(field).slice(0, 64)}.${endingOf(contentType)}`;
+  return `outputs/${predictionId}/${fileId}/${safeFilename(field).slice(0, 64)}.${extensionOf(contentType)}`;
 }
 
 export function filenameOf(key: string): string {
@@ -31,12 +31,12 @@ export interface S3Address {
   key: string;
 }
 
-/** `s3://bucket/key`. The key stands as it is: nothing in it is percent-encoded. */
+/** `s3://bucket/key`, without percent-encoding. */
 export function formatS3Path({ bucket, key }: S3Address): string {
   return `s3://${bucket}/${key}`;
 }
 
-/** Undefined for what is no such address. A NUL is none: the database could not even look for it. */
+/** Undefined for an invalid address, also one with a NUL, which the database refuses. */
 export function parseS3Path(text: string): S3Address | undefined {
   const [, bucket, key] = /^s3:\/\/([^/]+)\/([^\0]+)$/iu.exec(text) ?? [];
   if (bucket === undefined || key === undefined || !isBucketName(bucket)) return undefined;

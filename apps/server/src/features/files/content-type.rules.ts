@@ -1,7 +1,7 @@
 import { bareType, parseMediaType, unknownType } from "../../kernel/media-type.rules.ts";
 
-/** The types that a name's ending stands for, where the bytes say nothing or only name the container. */
-const byEnding: Readonly<Record<string, string>> = {
+/** By file extension, for content that is not recognised or only as a container. */
+const byExtension: Readonly<Record<string, string>> = {
   aac: "audio/aac",
   avif: "image/avif",
   bin: "application/octet-stream",
@@ -44,41 +44,40 @@ const byEnding: Readonly<Record<string, string>> = {
   zip: "application/zip",
 };
 
-/** Formats whose bytes begin like those of a more general one: there a claim may say which it is. */
+/** Container formats, and the declared types that may refine them. */
 const refinements: Readonly<Record<string, RegExp>> = {
   "application/zip": /^application\/(vnd\.|epub\+zip|java-archive)/,
   "application/x-cfb": /^application\/(msword|vnd\.)/,
   "application/xml": /(\+|\/)xml$/,
 };
 
-/** What clients send when they were told no type. */
-const saysNothing = new Set([
+/** Defaults of HTTP clients. */
+const uninformative = new Set([
   unknownType,
   "binary/octet-stream",
   "application/x-www-form-urlencoded",
   "multipart/form-data",
 ]);
 
-export function typeByEnding(filename: string | undefined): string | undefined {
-  const ending = /\.([a-z0-9]+)$/i.exec(filename ?? "")?.[1]?.toLowerCase() ?? "";
-  return Object.hasOwn(byEnding, ending) ? byEnding[ending] : undefined;
+export function typeByExtension(filename: string | undefined): string | undefined {
+  const extension = /\.([a-z0-9]+)$/i.exec(filename ?? "")?.[1]?.toLowerCase() ?? "";
+  return Object.hasOwn(byExtension, extension) ? byExtension[extension] : undefined;
 }
 
-/** The ending for a file that has a type and no name. */
-export function endingOf(contentType: string): string {
+export function extensionOf(contentType: string): string {
   const bare = bareType(contentType);
   if (bare === "image/jpeg") return "jpg";
-  return Object.keys(byEnding).find((ending) => byEnding[ending] === bare) ?? "bin";
+  return Object.keys(byExtension).find((extension) => byExtension[extension] === bare) ?? "bin";
 }
 
-/** Bytes first, then the claims in the order of their trust, then the name. */
+/** The detected type, then the declared types in order, then the file extension. */
 export function fittingContentType(
   detected: string | undefined,
   { declared, filename }: { declared: readonly (string | undefined)[]; filename: string | undefined },
 ): string {
-  const claims = [...declared, typeByEnding(filename)].flatMap((claim) => {
+  const claims = [...declared, typeByExtension(filename)].flatMap((claim) => {
     const type = parseMediaType(claim ?? "");
-    return type === undefined || saysNothing.has(bareType(type)) ? [] : [type];
+    return type === undefined || uninformative.has(bareType(type)) ? [] : [type];
   });
   const found = detected === undefined ? undefined : parseMediaType(detected);
   if (found === undefined) return claims[0] ?? unknownType;

@@ -2,16 +2,16 @@ import type { Readable } from "node:stream";
 import { fileTypeFromBuffer } from "file-type";
 import { fittingContentType } from "./content-type.rules.ts";
 
-/** What the file-type package asks for to recognise nearly everything. */
+/** Recommended by the file-type package. */
 const sampleBytes = 4100;
 
 export interface Examined {
   contentType: string;
-  /** Stands for the body from here on: the beginning was read and put back. */
+  /** Use it instead of the original: its beginning was read and put back. */
   body: Readable | Uint8Array;
 }
 
-/** Finds the type of a body by its first bytes, else by what was declared, else by the name's ending. */
+/** Detects the type by the first bytes, then the declared type, then the file extension. */
 export async function examineContent(
   body: Readable | Uint8Array,
   claims: { declared: readonly (string | undefined)[]; filename: string | undefined },
@@ -23,7 +23,7 @@ export async function examineContent(
 
 async function readHead(body: Readable | Uint8Array): Promise<{ head: Uint8Array; whole: Readable | Uint8Array }> {
   if (body instanceof Uint8Array) return { head: body, whole: body };
-  // A body can fail between being looked at and being stored, when nobody reads it. Whoever reads on hears of it.
+  // The body may fail before it is stored, without a reader. Later readers still receive the error.
   body.on("error", () => {});
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -34,7 +34,7 @@ async function readHead(body: Readable | Uint8Array): Promise<{ head: Uint8Array
   }
   const [only] = chunks;
   const head = chunks.length === 1 && only ? only : Buffer.concat(chunks);
-  // Nothing can be put back into a stream that has told its end; then the head is all there is.
+  // Nothing can be put back into a stream that has ended. Then the head is the whole body.
   if (body.readableEnded) return { head, whole: head };
   body.unshift(head);
   return { head, whole: body };

@@ -18,32 +18,35 @@ import {
   selectOutputKeys,
 } from "./store.ts";
 
-/** How long an owner waits for a store that is slow: the file is gone already, its bytes go when they can. */
-const patienceMs = 1_000;
+/** How long a request waits for a slow store. The collector deletes the bytes later. */
+const waitMs = 1_000;
 
 /**
- * Deletes a file of the owner. What was accepted does not need it: a prediction has taken its input, a queued one has a
- * copy. Only an output of one that has not ended is refused, because its result will name it.
+ * Accepted predictions have a copy of their input, so inputs may be deleted. An output of an active prediction may not: its
+ * result will refer to it.
  */
 export async function deleteFile(deps: FilesDeps, scope: Scope, id: string): Promise<void> {
-  const row = await takeAway(deps, scope, id);
+  const row = await replaceByDeleted(deps, scope, id);
   if (!row) throw fault("not_found", "File not found");
-  await Promise.race([discardBytes(deps, row.key, mayArriveUntil(row)), sleep(patienceMs, undefined, { ref: false })]);
+  await Promise.race([discardBytes(deps, row.key, mayArriveUntil(row)), sleep(waitMs, undefined, { ref: false })]);
 }
 
-/** The same where it may be gone already, for who has time until the bytes are gone too. */
+/** For retention: a missing file is fine, and it waits until the bytes are deleted. */
 export async function removeFile(deps: FilesDeps, scope: Scope, id: string): Promise<void> {
-  const row = await takeAway(deps, scope, id);
+  const row = await replaceByDeleted(deps, scope, id);
   if (row) await discardBytes(deps, row.key, mayArriveUntil(row));
 }
 
-/** Undefined where there is none. A row for the bytes then takes the place of the file's own. */
-async function takeAway(deps: FilesDeps, scope: Scope, id: string): Promise<OwnRow | undefined> {
+/** Replaces the file's row by a row in `deleted_files`. Undefined if the file does not exist. */
+async function replaceByDeleted(deps: FilesDeps, scope: Scope, id: string): Promise<OwnRow | undefined> {
   return deps.database.transaction(async (tx) => {
     const found = await lockOwnFile(tx, scope, id);
     if (!found) return undefined;
     if (found.livePredictionId !== null) {
-      throw fault("conflict", `The file is an output of the prediction ${found.livePredictionId}, which has not ended`);
+      throw fault(
+        "conflict",
+        `The file is an output of prediction ${found.livePredictionId}, which is still active. Cancel it or wait for its end.`,
+      );
     }
     await deleteFileRow(tx, id);
     await insertDeleted(tx, found.key, deps.clock.now());
@@ -51,20 +54,20 @@ async function takeAway(deps: FilesDeps, scope: Scope, id: string): Promise<OwnR
   });
 }
 
-/** A failure is no one's concern: the row of what was deleted still stands then, for the collector. */
+/** Errors are ignored: the row in `deleted_files` stays, and the collector tries again. */
 export async function discardBytes({ database, blobs, clock }: FilesDeps, key: string, until: Date): Promise<void> {
   try {
     await blobs.delete(key);
     if (until > clock.now()) await postponeDeleted(database.sql, key, until);
     else await forgetDeleted(database.sql, [key]);
   } catch {
-    // As said above.
+    // See above.
   }
 }
 
 const batch = 200;
 
-/** Deletes some of what was uploaded before a moment. Fewer than a batch were all. */
+/** Deletes a batch of old uploads. */
 export async function dropOldUploads(deps: FilesDeps, before: Date) {
   const old = await listUploadsBefore(deps.database.sql, before, batch);
   for (const { ownerId, id } of old) await removeFile(deps, everythingOf(ownerId), id);
@@ -72,8 +75,8 @@ export async function dropOldUploads(deps: FilesDeps, before: Date) {
 }
 
 /**
- * Throws away the bytes of deleted files that are still there: a process died, the store was away, or a link brought them
- * once more. Called now and then, by any number of nodes. Answers how many it looked at; fewer than a batch were all.
+ * Deletes bytes of deleted files that are still in the store: a process died, the store was unavailable, or a link
+ * uploaded them again. Any number of nodes may run it.
  */
 export async function collectDeletedFiles({ database, blobs }: FilesDeps, now: Date) {
   const keys = await listDueDeleted(database.sql, now, batch);

@@ -12,7 +12,7 @@ import { everythingOf } from "../accounts/index.ts";
 import { collectDeletedFiles, deleteFile } from "./delete-files.ts";
 import { type FilesDeps, parseS3Path } from "./index.ts";
 import { listFiles, openOwnedFile } from "./read-files.ts";
-import { giveUpFile, markAwaitingAgain, markStored } from "./store.ts";
+import { abandonFile, markAwaitingAgain, markStored } from "./store.ts";
 import { storeOutput, storeUpload, withdrawUpload } from "./store-file.ts";
 import { sweepAbandonedFiles } from "./sweep-abandoned-files.ts";
 import { createUploadLink } from "./upload-links.ts";
@@ -61,7 +61,7 @@ const total = async () => (await deps.database.sql`select bytes from upload_tota
 
 const swept = (those: FilesDeps) => sweepAbandonedFiles(those, deps.clock.now(), createLog("silent"));
 
-test("bytes that could not be removed are collected later", async () => {
+test("bytes that could not be deleted are collected later", async () => {
   const { key, id } = await uploaded("mine");
   const blobs = { ...deps.blobs, delete: async () => Promise.reject(new Error("away")) };
   await deleteFile({ ...deps, blobs }, everythingOf(ana), id);
@@ -71,7 +71,7 @@ test("bytes that could not be removed are collected later", async () => {
   expect([await deps.blobs.stat(key), await count("deleted_files")]).toEqual([undefined, 0]);
 });
 
-test("what an upload link brings to a store of its own after its file was deleted goes when the link has ended", async () => {
+test("an upload to an external store after its file was deleted is collected when the link expires", async () => {
   const { key, id } = await linked();
   await put(key, "once");
   await deleteFile(deps, everythingOf(ana), id);
@@ -83,7 +83,7 @@ test("what an upload link brings to a store of its own after its file was delete
   expect([await deps.blobs.stat(key), await count("deleted_files")]).toEqual([undefined, 0]);
 });
 
-test("what uploads take up is counted as they come, are replaced and go", async () => {
+test("stored bytes are counted when uploads arrive, are replaced and are deleted", async () => {
   const first = await uploaded("12345");
   const second = await linked();
   const open = () => openOwnedFile(deps, { ...everythingOf(ana), s3Path: second.s3Path, loc: ["body", "image"] });
@@ -99,7 +99,7 @@ test("what uploads take up is counted as they come, are replaced and go", async 
   expect(await total()).toBe(0);
 });
 
-test("the count stays right where one file is replaced, thrown away and deleted by several at once", async () => {
+test("the count stays exact under concurrent replacement and deletion", async () => {
   const { sql } = deps.database;
   const [kept, gone] = [await linked(), await linked()];
   const arrival = (size: number) => ({ size, contentType: "text/plain", etag: "e", now: deps.clock.now() });
@@ -107,7 +107,7 @@ test("the count stays right where one file is replaced, thrown away and deleted 
     markStored(sql, kept.key, arrival(n * n)),
     markStored(sql, gone.key, arrival(1_000 + n)),
     n % 8 === 0 ? markAwaitingAgain(sql, { ownerId: ana, key: kept.key }) : undefined,
-    n === 20 ? giveUpFile(sql, { ownerId: ana, key: gone.key }, deps.clock.now()) : undefined,
+    n === 20 ? abandonFile(sql, { ownerId: ana, key: gone.key }, deps.clock.now()) : undefined,
   ]);
   await Promise.all(changes.flat());
   const [row] = await sql`select count(*)::int as files, sum(coalesce(size, 0))::int as bytes from files`;
@@ -115,7 +115,7 @@ test("the count stays right where one file is replaced, thrown away and deleted 
   expect([await count("open_links"), await count("deleted_files")]).toEqual([1, 1]);
 });
 
-test("what a link brought to a store of its own is looked at, and thrown away where it is too much for its owner", async () => {
+test("an upload to an external store above the quota is deleted by the sweep", async () => {
   const narrow = { ...deps, storageBytesPerUser: 6 };
   const [kept, used, never] = [await linked(), await linked(), await linked()];
   for (const { key } of [kept, used, never]) await put(key, "12345");
@@ -128,7 +128,7 @@ test("what a link brought to a store of its own is looked at, and thrown away wh
   expect([await deps.blobs.stat(never.key), await count("files"), await total()]).toEqual([undefined, 1, 5]);
 });
 
-test("what a link brought after its file was counted is looked at once more when the link has run out", async () => {
+test("an upload after the first check is checked again when the link has expired", async () => {
   const narrow = { ...deps, storageBytesPerUser: 20, maxUploadBytes: 12 };
   const linkedTo = async (s: FilesDeps) =>
     found((await createUploadLink(s, { ownerId: ana, base })).file_input?.s3_path);
@@ -153,7 +153,7 @@ test("what a link brought after its file was counted is looked at once more when
   expect([await total(), await count("open_links"), (await swept(narrow)).looked]).toEqual([11, 0, 0]);
 });
 
-test("one that is damaged is left, and keeps nobody from looking at the others", async () => {
+test("a damaged file is left and does not stop the sweep", async () => {
   const links = await Promise.all(Array.from({ length: 4 }, () => linked()));
   const [counted, uncounted, later, unused] = links.map(({ key }) => key);
   for (const { key } of links) if (key !== unused) await put(key, "123");
@@ -174,7 +174,7 @@ test("one that is damaged is left, and keeps nobody from looking at the others",
   expect(await swept(damaged)).toEqual({ looked: 0, dropped: 0 });
 });
 
-test("one that fails otherwise is tried again, and a store that is away ends the look", async () => {
+test("a failed check is retried; an unavailable store ends the sweep", async () => {
   const links = await Promise.all(Array.from({ length: 2 }, () => linked()));
   ahead = 26 * hour;
   const [first] = links.map(({ key }) => key).sort();
@@ -190,14 +190,14 @@ test("one that fails otherwise is tried again, and a store that is away ends the
   expect(await swept(deps)).toEqual({ looked: 1, dropped: 1 });
 });
 
-test("a link that is deleted with its file is not looked at again", async () => {
+test("a link deleted with its file is not checked again", async () => {
   const { id } = await linked();
   expect(await count("open_links")).toBe(1);
   await deleteFile(deps, everythingOf(ana), id);
   expect(await count("open_links")).toBe(0);
 });
 
-test("what could not be stored is no file of its owner, and what came of it all the same is collected", async () => {
+test("a failed upload leaves no file, and its bytes are collected", async () => {
   const away = fault("service_unavailable", "away");
   const late: string[] = [];
   const put: BlobStore["put"] = async (key, body, options) => {
@@ -219,7 +219,7 @@ test("what could not be stored is no file of its owner, and what came of it all 
   expect(await Promise.all(late.map((key) => deps.blobs.stat(key)))).toEqual([undefined, undefined]);
 });
 
-test("bytes whose second row the database refused are no file of their owner, and are collected", async () => {
+test("bytes whose row could not be updated leave no file and are collected", async () => {
   const { sql } = deps.database;
   await sql.unsafe(`
     create function refuse_update() returns trigger language plpgsql as $$
@@ -244,7 +244,7 @@ test("bytes whose second row the database refused are no file of their owner, an
   expect([await deps.blobs.stat(key), await count("deleted_files")]).toEqual([undefined, 0]);
 });
 
-test("an upload that is taken back from a store that is away is collected later", async () => {
+test("an upload withdrawn while the store is unavailable is collected later", async () => {
   const { key, s3Path } = await uploaded("mine");
   const blobs = { ...deps.blobs, delete: async () => Promise.reject(new Error("away")) };
   await withdrawUpload({ ...deps, blobs }, { ownerId: "usr_other", s3Path });

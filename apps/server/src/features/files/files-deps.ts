@@ -6,18 +6,18 @@ export interface FilesDeps {
   database: Database;
   blobs: BlobStore;
   clock: Clock;
-  /** What one upload may bring, by either way. */
+  /** Of one upload, direct or by link. */
   maxUploadBytes: number;
-  /** What one user may store where the plan does not say it; left out or 0: as much as the store holds. */
+  /** Default quota for plans without one; omitted or 0: unlimited. */
   storageBytesPerUser?: number;
 }
 
 export const defaultMaxUploadBytes = 500 * 1024 * 1024;
 
-/** How long every link lives, for upload and for download. */
+/** Lifetime of upload and download links. */
 export const linkSeconds = 86_400;
 
-/** The record that every storage route answers with. */
+/** Response of every storage route. */
 export interface PresignedUrl {
   url: string;
   method: "GET" | "PUT";

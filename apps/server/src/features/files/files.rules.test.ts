@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { formatS3Path, outputKey, parseS3Path, safeFilename, uploadKey } from "./address.rules.ts";
-import { endingOf, fittingContentType } from "./content-type.rules.ts";
+import { extensionOf, fittingContentType } from "./content-type.rules.ts";
 
 describe("s3 addresses", () => {
-  test("are read as they are written", () => {
+  test("round-trip", () => {
     for (const key of ["a", "uploads/file_1/a b+c%20ü?#.png", "日/🙂", "x//y"]) {
       expect(parseS3Path(formatS3Path({ bucket: "gantry", key }))).toEqual({ bucket: "gantry", key });
     }
@@ -12,7 +12,7 @@ describe("s3 addresses", () => {
     }
   });
 
-  test("are nothing else", () => {
+  test("reject other text", () => {
     const wrong = [
       "",
       "s3://",
@@ -36,14 +36,14 @@ describe("s3 addresses", () => {
 });
 
 describe("file names", () => {
-  test("keep what survives everywhere", () => {
+  test("keep safe characters", () => {
     expect(safeFilename("photo.png")).toBe("photo.png");
     expect(safeFilename("Grüße an Ömer (1).tar.gz")).toBe("Grüße_an_Ömer_1_.tar.gz");
     expect(safeFilename("e\u0301.png")).toBe("é.png");
     expect(safeFilename("日本.png")).toBe("日本.png");
   });
 
-  test("lose paths, dots in front and everything that means something elsewhere", () => {
+  test("lose paths, leading dots and special characters", () => {
     expect(safeFilename("../../etc/passwd")).toBe("passwd");
     expect(safeFilename("C:\\temp\\a.png")).toBe("a.png");
     expect(safeFilename(".htaccess")).toBe("htaccess");
@@ -51,7 +51,7 @@ describe("file names", () => {
     expect(safeFilename('a"b\r\nc%2Fd?e#f&g=h i')).toBe("a_b_c_2Fd_e_f_g_h_i");
   });
 
-  test("stand last in keys that the id makes unique", () => {
+  test("end keys that the id makes unique", () => {
     expect(uploadKey("file_1", undefined)).toBe("uploads/file_1/file");
     expect(uploadKey("file_1", "a.png")).toBe("uploads/file_1/a.png");
     expect(outputKey("pred_1", "file_1", "image", "image/jpeg")).toBe("outputs/pred_1/file_1/image.jpg");
@@ -63,7 +63,7 @@ describe("content types", () => {
   const by = (detected: string | undefined, declared: (string | undefined)[], filename?: string) =>
     fittingContentType(detected, { declared, filename });
 
-  test("follow the bytes before any claim", () => {
+  test("follow the bytes before any declared type", () => {
     expect(by("image/png", ["text/html"], "a.html")).toBe("image/png");
     expect(by(undefined, ["text/html; charset=utf-8"], "a.css")).toBe("text/html; charset=utf-8");
     expect(by(undefined, [undefined, "text/css"], "a.csv")).toBe("text/css");
@@ -71,7 +71,7 @@ describe("content types", () => {
     expect(by(undefined, ["no type\r\nx: y"], "a.constructor")).toBe("application/octet-stream");
   });
 
-  test("let a claim name the format inside a container, and nothing else", () => {
+  test("let a declared type refine a container format only", () => {
     expect(by("application/zip", [], "a.docx")).toMatch(/wordprocessingml/);
     expect(by("application/zip", ["text/html"], "a.html")).toBe("application/zip");
     expect(by("application/xml", ["image/svg+xml"], undefined)).toBe("image/svg+xml");
@@ -82,6 +82,6 @@ describe("content types", () => {
     expect(by("audio/ogg; codecs=opus", [], undefined)).toBe("audio/ogg");
     expect(by(undefined, ["Image/PNG; x=y"], undefined)).toBe("image/png");
     expect(by(undefined, ["image/png;,text/html"], undefined)).toBe("application/octet-stream");
-    expect(endingOf("image/png")).toBe("png");
+    expect(extensionOf("image/png")).toBe("png");
   });
 });

@@ -82,7 +82,7 @@ const sign = (ownerId: string, s3Path: unknown) => signDownload(deps, { ...every
 const noFile = [404, "not_found", "File not found"];
 
 describe("POST /upload_file", () => {
-  test("stores the stream and answers with a link that downloads it", async () => {
+  test("stores the stream and returns a download link", async () => {
     const answer = await upload(ana, png, { filename: "../mein Bild.txt", declaredType: "text/plain" });
     expect(answer).toEqual({
       url: expect.stringMatching(/[?&]X-Amz-Expires=86400&/),
@@ -114,7 +114,7 @@ describe("POST /upload_file", () => {
     expect(await (await fetch(second?.url ?? "")).text()).toBe("two");
   });
 
-  test("refuses what is too large or named too long, and keeps nothing of it", async () => {
+  test("refuses a large file or a long name and stores nothing", async () => {
     const [rows, objects] = [await rowCount(), await objectCount()];
     expect(await refusal(upload(ana, randomBytes(maxUploadBytes + 1)))).toEqual([
       422,
@@ -136,7 +136,7 @@ describe("POST /upload_file", () => {
 });
 
 describe("GET /upload_url", () => {
-  test("gives a link by which the file becomes the caller's", async () => {
+  test("returns a link that uploads a file of the caller", async () => {
     const answer = await createUploadLink(deps, {
       ownerId: ana,
       base,
@@ -171,14 +171,14 @@ describe("GET /upload_url", () => {
     expect((await sign(ana, s3Path)).file_input).toEqual({ s3_path: s3Path, size: 3, content_type: "text/csv" });
   });
 
-  test("bounds what the link brings", async () => {
+  test("limits the size of an upload by link", async () => {
     const answer = await createUploadLink(deps, { ownerId: ana, base });
     const sent = await fetch(answer.url, { method: "PUT", body: Buffer.alloc(maxUploadBytes + 1) });
     expect(sent.status).toBe(422);
     expect(await refusal(sign(ana, answer.file_input?.s3_path))).toEqual(noFile);
   });
 
-  test("refuses a name or a type that cannot be", async () => {
+  test("refuses an invalid name or type", async () => {
     const link = (query: { filename?: unknown; contentType?: unknown }) =>
       createUploadLink(deps, { ownerId: ana, base, ...query });
     const rows = await rowCount();
@@ -194,8 +194,8 @@ describe("GET /upload_url", () => {
     expect((await link({ filename: "", contentType: "" })).file_input?.s3_path).toMatch(/\/file$/);
   });
 
-  test("an external store's upload is measured and typed at first use", async () => {
-    // As S3 does it: the bytes arrive at the store, and nobody tells us.
+  test("an upload to an external store is checked at first use", async () => {
+    // As S3 does it: the bytes arrive at the store, and no caller tells us.
     const bring = async (content: Buffer) => {
       const { file_input } = await createUploadLink(deps, { ownerId: ana, base, filename: "x.bin" });
       await deps.blobs.put(keyOf(file_input?.s3_path), content, { contentType: "binary/octet-stream" });
@@ -220,7 +220,7 @@ describe("GET /upload_url", () => {
 });
 
 describe("GET /download_s3_url", () => {
-  test("signs nothing but the caller's own files", async () => {
+  test("signs only the caller's own files", async () => {
     const { file_input } = await upload(ana, png);
     const own = String(file_input?.s3_path);
     expect((await sign(ana, own)).method).toBe("GET");
@@ -230,7 +230,7 @@ describe("GET /download_s3_url", () => {
     expect(await refusal(sign(ana, "s3://gantry/uploads/../uploads/x"))).toEqual(noFile);
   });
 
-  test("names the parameter that is missing or no address", async () => {
+  test("names the missing or invalid parameter", async () => {
     const loc = ["query", "s3_path_to_sign"];
     expect(await refusal(sign(ana, undefined))).toEqual([422, "missing", loc]);
     expect(await refusal(sign(ana, ["s3://gantry/a", "s3://gantry/b"]))).toEqual([422, "string_type", loc]);
@@ -241,7 +241,7 @@ describe("GET /download_s3_url", () => {
 });
 
 describe("files of predictions", () => {
-  test("an output is the caller's, under the prediction", async () => {
+  test("an output belongs to the caller", async () => {
     for (const body of [png, Readable.from([png])]) {
       const file = { kind: "file", contentType: "image/webp", body } as const;
       const output = await storeOutput(deps, { ownerId: bob, predictionId: "pred_1", field: "image", file });
@@ -260,7 +260,7 @@ describe("files of predictions", () => {
     await expect(presignDownload(deps, { s3Path: "s3://other/x", base })).rejects.toThrow("s3://other/x");
   });
 
-  test("an output that is too large is the model's fault, and its stream is let go", async () => {
+  test("an output that is too large is an upstream error, and its stream is destroyed", async () => {
     const body = Readable.from([randomBytes(maxUploadBytes), randomBytes(1)]);
     const file = { kind: "file", contentType: "image/png", body } as const;
     const [rows, objects] = [await rowCount(), await objectCount()];
@@ -283,7 +283,7 @@ describe("files of predictions", () => {
     expect([await rowCount(), await objectCount()]).toEqual([rows, objects]);
   });
 
-  test("an input opens the caller's own file as often as wanted, and no other's", async () => {
+  test("an input opens only the caller's own file, any number of times", async () => {
     const { file_input } = await upload(ana, png, { filename: "in.png" });
     const request = { ...everythingOf(ana), s3Path: String(file_input?.s3_path), loc: ["body", "image"] };
     const file = await openOwnedFile(deps, request);
@@ -300,7 +300,7 @@ describe("files of predictions", () => {
 });
 
 describe("the sweep", () => {
-  test("gives up what never arrived and keeps what did", async () => {
+  test("deletes files that never arrived and keeps the others", async () => {
     const unused = await createUploadLink(deps, { ownerId: ana, base });
     const untold = await createUploadLink(deps, { ownerId: ana, base, filename: "a.png" });
     await deps.blobs.put(keyOf(untold.file_input?.s3_path), png, { contentType: "image/png" });

@@ -4,7 +4,7 @@ import { Fault, fault, type Loc } from "../../kernel/errors.ts";
 import { parseMediaType, unknownType } from "../../kernel/media-type.rules.ts";
 import type { Scope } from "../accounts/index.ts";
 import { filenameOf, formatS3Path, parseS3Path } from "./address.rules.ts";
-import { typeByEnding } from "./content-type.rules.ts";
+import { typeByExtension } from "./content-type.rules.ts";
 import { examineContent } from "./content-type.ts";
 import { type FilesDeps, linkSeconds, type PresignedUrl } from "./files-deps.ts";
 import {
@@ -22,7 +22,7 @@ export interface ListedFile extends Omit<FileEntry, "key"> {
   s3Path: string;
 }
 
-/** What the caller uploaded and what its predictions made, newest first. */
+/** Uploads and outputs, newest first. */
 export async function listFiles(
   { database, blobs: { bucket } }: FilesDeps,
   scope: Scope,
@@ -34,7 +34,7 @@ export async function listFiles(
 
 const loc = ["query", "s3_path_to_sign"];
 
-/** A download link for what the caller uploaded or produced; for everything else there is no such file. */
+/** Signs a link to an upload or output of the caller. */
 export async function signDownload(
   deps: FilesDeps,
   request: Scope & { base: string; s3Path: unknown },
@@ -53,16 +53,15 @@ export async function signDownload(
   return { ...link, file_input: { s3_path: address, size, content_type: contentType } };
 }
 
-/** A download link for an address that is already known to be the reader's, such as an output of its own prediction. */
+/** Signs a link without checking the owner, for example to an output of a prediction that the caller may read. */
 export async function presignDownload(
   { blobs }: Pick<FilesDeps, "blobs">,
   request: { s3Path: string; base: string },
 ): Promise<PresignedUrl> {
   const address = parseS3Path(request.s3Path);
-  if (address?.bucket !== blobs.bucket)
-    throw new Error(`${request.s3Path} is no address of the bucket ${blobs.bucket}`);
-  // The ending of an output's key was chosen by the type of its bytes.
-  const contentType = typeByEnding(address.key) ?? unknownType;
+  if (address?.bucket !== blobs.bucket) throw new Error(`${request.s3Path} is not in bucket ${blobs.bucket}`);
+  // The extension of an output's key follows from its content.
+  const contentType = typeByExtension(address.key) ?? unknownType;
   const link = await blobs.signGet(address.key, { base: request.base, expiresInSeconds: linkSeconds, contentType });
   return { ...link, file_input: null };
 }
@@ -71,14 +70,11 @@ export interface OwnedFile {
   filename: string;
   size: number;
   contentType: string;
-  /** From the start each time; the reader reads to the end or destroys it. */
+  /** Opens a new stream. The reader must consume or destroy it. */
   open(): Promise<Readable>;
 }
 
-/**
- * A stored file as an input of a prediction. Undefined when the caller has no such file, whatever the reason; an upload
- * by link that brought more than it may is `file_too_large` at `loc`.
- */
+/** A stored file as an input of a prediction. Undefined if the caller does not have such a file. */
 export async function openOwnedFile(
   deps: FilesDeps,
   request: Scope & { s3Path: string; loc: Loc },
@@ -92,7 +88,7 @@ export async function openOwnedFile(
     contentType,
     async open() {
       const opened = await deps.blobs.open(key);
-      if (!opened) throw fault("file_download_error", "The file is no longer there", { loc: request.loc });
+      if (!opened) throw fault("file_download_error", "The file was deleted", { loc: request.loc });
       return opened.body;
     },
   };
@@ -104,7 +100,7 @@ export interface UsableFile {
   contentType: string;
 }
 
-/** The caller's file at that address, if its bytes are there. Undefined for another's, an unknown or an empty one. */
+/** Undefined if the file does not exist, belongs to another user, or has no bytes yet. */
 export async function findUsableFile(
   deps: FilesDeps,
   request: Scope & { s3Path: string; loc: Loc },
@@ -117,7 +113,7 @@ export async function findUsableFile(
   const info = await deps.blobs.stat(row.key);
   if (!info) return undefined;
   if (info.size > row.maxBytes) {
-    // Only a store that takes uploads without us lets this happen; it is found out here, at first use.
+    // An external store does not enforce the limit during the upload, so it is checked at first use.
     await deps.blobs.delete(row.key);
     await markAwaitingAgain(deps.database.sql, row);
     const msg = `The file is larger than ${row.maxBytes} bytes`;
@@ -126,7 +122,7 @@ export async function findUsableFile(
   return await acknowledge(deps, row, info);
 }
 
-/** Takes note of bytes that came by a link, when they are new to us. */
+/** Records bytes that an upload link brought to an external store. */
 export async function acknowledge(deps: FilesDeps, row: FileRow, info: BlobInfo): Promise<UsableFile> {
   const { key } = row;
   if (row.etag === info.etag && row.contentType !== null) {
@@ -141,12 +137,12 @@ export async function acknowledge(deps: FilesDeps, row: FileRow, info: BlobInfo)
   return { key, size: info.size, contentType };
 }
 
-/** Whether the file that was stored last is in the store: if not, the store may be another one than it was. */
+/** Whether the store has the newest file. If not, the server may be connected to a different store. */
 export async function holdsNewestFile({ database, blobs }: Pick<FilesDeps, "database" | "blobs">): Promise<boolean> {
   const key = await findNewestKey(database.sql);
   if (key === undefined) return true;
   const info = await blobs.stat(key).catch((error: unknown) => {
-    // One that is there and damaged is no reason to refuse a start.
+    // A damaged object still shows that this is the right store.
     if (error instanceof Fault) throw error;
   });
   return info !== undefined;

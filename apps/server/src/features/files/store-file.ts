@@ -3,7 +3,7 @@ import { isLongerThan, newId } from "@gantry/wire";
 import type { BlobInfo } from "../../engines/blobs/blobs.ts";
 import type { FileOutput } from "../../engines/models/driver.ts";
 import { orDiskFull } from "../../kernel/disk-full.ts";
-import { Fault, fault, type Loc } from "../../kernel/errors.ts";
+import { Fault, fault, isUnavailable, type Loc } from "../../kernel/errors.ts";
 import { notMediaType, parseMediaType, unknownType } from "../../kernel/media-type.rules.ts";
 import { formatS3Path, maxFilenameLength, outputKey, parseS3Path, uploadKey } from "./address.rules.ts";
 import { examineContent } from "./content-type.ts";
@@ -12,9 +12,9 @@ import { type FilesDeps, linkSeconds, type PresignedUrl } from "./files-deps.ts"
 import { quotaExceeded, readStorage } from "./storage-quota.ts";
 import {
   type Arrival,
+  abandonFile,
   deleteAwaiting,
   type FileRow,
-  giveUpFile,
   insertAwaiting,
   markAwaitingAgain,
   markStored,
@@ -24,15 +24,14 @@ import {
 
 export interface Upload {
   ownerId: string;
-  /** The key that brings it. */
   keyId?: string;
-  /** Left alive when the upload is refused, for the caller to drain or destroy. */
+  /** Not destroyed if the upload is refused: the caller drains or destroys it. */
   body: Readable;
-  /** Its chunks are given away, to be freed once they are stored. */
+  /** Chunks may be freed after they are stored. */
   ownsChunks?: boolean;
   filename?: string | undefined;
   declaredType?: string | undefined;
-  /** The address that the download link carries. */
+  /** Base URL of the download link. */
   base: string;
   signal?: AbortSignal | undefined;
 }
@@ -42,7 +41,7 @@ export async function storeUpload(deps: FilesDeps, upload: Upload): Promise<Pres
   const { blobs } = deps;
   const loc = ["body", "file"];
   if (filename !== undefined && isLongerThan(filename, maxFilenameLength)) {
-    const msg = `The file's name is longer than ${maxFilenameLength} characters`;
+    const msg = `The file name has more than ${maxFilenameLength} characters`;
     throw fault("string_too_long", msg, { loc, ctx: { max_length: maxFilenameLength } });
   }
   if (upload.declaredType !== undefined && parseMediaType(upload.declaredType) === undefined) {
@@ -51,7 +50,7 @@ export async function storeUpload(deps: FilesDeps, upload: Upload): Promise<Pres
   const id = newId("file");
   const key = uploadKey(id, filename);
   try {
-    // First, because it refuses names that are too long for a link.
+    // Refuses names that are too long for a link before anything is stored.
     await blobs.signGet(key, { base, expiresInSeconds: linkSeconds, contentType: unknownType });
     const { body, contentType } = await examineContent(upload.body, { declared: [upload.declaredType], filename });
     const file = {
@@ -78,7 +77,7 @@ export interface StoredOutput {
   contentType: string;
 }
 
-/** Keeps a file that a model made, as a file of the prediction's caller. The body is used up, also on failure. */
+/** Stores a file that a model returned, owned by the prediction's caller. Always consumes the body. */
 export async function storeOutput(
   deps: FilesDeps,
   output: { ownerId: string; predictionId: string; field: string; file: FileOutput; signal?: AbortSignal | undefined },
@@ -104,7 +103,6 @@ export async function storeOutput(
     return { s3Path: formatS3Path({ bucket: deps.blobs.bucket, key }), size, contentType };
   } catch (error) {
     if (file.body instanceof Readable) file.body.destroy();
-    // The caller sent nothing too large: the model did.
     if (error instanceof Fault && error.type === "file_too_large") {
       throw fault("downstream_service_error", "The model returned a file that is too large", { cause: error });
     }
@@ -113,8 +111,8 @@ export async function storeOutput(
 }
 
 /**
- * Row, bytes, row: whatever dies in between leaves a row that the sweep finds, never bytes that nobody knows of. The
- * bytes are taken while the first row is written, and become an object after it.
+ * Inserts a row, stores the bytes, updates the row. A process that dies leaves a row for the sweep, never bytes without a
+ * row. The upload begins while the row is inserted; the object becomes visible after it.
  */
 export async function storeBody(
   deps: FilesDeps,
@@ -137,27 +135,26 @@ export async function storeBody(
     info = await blobs.put(file.key, body, { contentType, after, ownsChunks, ...bounds });
     isKept = await keepArrival(deps, file, { ...info, now: clock.now() });
   } catch (error) {
-    // A database that is away for the first row need not be waited for again.
     const hasRow = await after.then(
       () => true,
       () => false,
     );
-    // Bytes that are there, or may be because the store did not answer, are the collector's to look for.
+    // The collector looks for bytes that are, or may be, in the store.
     const hasArrived = info !== undefined;
-    const mayBeThere = hasArrived || (error instanceof Fault && error.type === "service_unavailable");
+    const mayBeThere = hasArrived || isUnavailable(error);
     const until = mayArriveUntil({ origin: file.origin, state: hasArrived ? "stored" : "awaiting", createdAt });
-    // Should this fail too, the sweep does it later; what the caller must hear is why the bytes were not stored.
-    if (hasRow) await (mayBeThere ? giveUpFile(sql, file, until) : deleteAwaiting(sql, file.key)).catch(() => {});
+    // If this fails too, the sweep deletes the row later. The first error is the one to report.
+    if (hasRow) await (mayBeThere ? abandonFile(sql, file, until) : deleteAwaiting(sql, file.key)).catch(() => {});
     throw error;
   }
   if (!isKept) {
     await blobs.delete(file.key);
-    throw fault("service_unavailable", "The file took too long to arrive and was given up");
+    throw fault("service_unavailable", "The upload took too long. Try again.");
   }
   return info;
 }
 
-/** Takes back an upload whose request was refused after the file had arrived. */
+/** Deletes an upload whose request was refused after the file had arrived. */
 export async function withdrawUpload(
   deps: FilesDeps,
   { ownerId, s3Path }: { ownerId: string; s3Path: string },
@@ -165,11 +162,11 @@ export async function withdrawUpload(
   const { key } = parseS3Path(s3Path) ?? {};
   if (key === undefined) return;
   const now = deps.clock.now();
-  await giveUpFile(deps.database.sql, { ownerId, key }, now);
+  await abandonFile(deps.database.sql, { ownerId, key }, now);
   await discardBytes(deps, key, now);
 }
 
-/** The store does not know which field a file came in; who called it does. Other errors pass unchanged. */
+/** Adds the field of the file to a validation error of the store. */
 export function relocate(error: unknown, loc: Loc): unknown {
   if (!(error instanceof Fault) || error.status !== 422) return error;
   const [first, ...rest] = error.issues;
@@ -177,9 +174,8 @@ export function relocate(error: unknown, loc: Loc): unknown {
 }
 
 /**
- * Makes a file of bytes that have arrived. False when its row is gone: it was given up or deleted meanwhile. Beyond the
- * owner's quota the bytes are deleted and the file is refused. Its row awaits others, as it may be a link's, and is the
- * sweep's otherwise.
+ * Marks a file as stored. False if its row was deleted meanwhile. Above the owner's quota the bytes are deleted and the
+ * file is refused; its row waits for another upload by the same link, or for the sweep.
  */
 export async function keepArrival(
   { database, blobs, storageBytesPerUser = 0 }: FilesDeps,
@@ -187,7 +183,7 @@ export async function keepArrival(
   arrival: Arrival,
 ): Promise<boolean> {
   if (origin === "output") return (await markStored(database.sql, key, arrival)) !== undefined;
-  // One statement, without a transaction, for the owners who have no quota.
+  // Without a quota, one statement is enough.
   let ownerId = await markStored(database.sql, key, arrival, { unlessQuota: storageBytesPerUser });
   if (ownerId !== undefined) return true;
   try {

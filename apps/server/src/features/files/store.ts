@@ -4,33 +4,31 @@ import { linkSeconds } from "./files-deps.ts";
 import { countStored } from "./storage-quota.ts";
 
 /**
- *     awaiting ──► stored ──► stored (an upload link that is used again brings a new version)
+ *     awaiting ──► stored ──► stored (another upload by the same link)
  *        │ ▲          └──┐
- *        │ └─────────────┘ (an external store let in more than allowed: thrown away)
- *        └─► gone (the upload failed or never came)
+ *        │ └─────────────┘ (an external store accepted too many bytes: deleted)
+ *        └─► gone (the upload failed or never arrived)
  *
- * When an upload link has run out, its file is looked at for the last time (`open_links`).
- *
- * Deleted by its owner, or by its age, a file is gone from wherever it is; a row of `deleted_files` then stands for its
- * bytes until they are gone too and none can come any more.
+ * After an upload link has expired, its file is checked for the last time (`open_links`). When a file is deleted, a row in
+ * `deleted_files` remains until its bytes are deleted and no link can upload more.
  */
 export type FileOrigin = "uploaded" | "link" | "output";
 export type FileState = "awaiting" | "stored";
 
-/** Beyond a link's life there is an hour for the upload that began in its last second. */
-export const patienceMillis = (linkSeconds + 3600) * 1000;
+/** An upload may begin in the last second of its link and take an hour. */
+export const arrivalMs = (linkSeconds + 3600) * 1000;
 
-/** Until when bytes may come that are not there, or others for those that are. */
+/** Until when an upload may still arrive. */
 export function mayArriveUntil(row: { origin: FileOrigin; state: FileState; createdAt: Date }): Date {
   const isOpen = row.origin === "link" || row.state === "awaiting";
-  return new Date(isOpen ? row.createdAt.getTime() + patienceMillis : 0);
+  return new Date(isOpen ? row.createdAt.getTime() + arrivalMs : 0);
 }
 
 export interface NewFile {
   key: string;
   id: string;
   ownerId: string;
-  /** The key that brought it; undefined for an output, which has its prediction's. */
+  /** Undefined for an output, which has the key of its prediction. */
   keyId: string | undefined;
   origin: FileOrigin;
   declaredType: string | undefined;
@@ -50,7 +48,6 @@ export interface FileRow {
   maxBytes: number;
 }
 
-/** What is known once the bytes are there. */
 export interface Arrival {
   size: number;
   contentType: string;
@@ -69,19 +66,19 @@ export async function insertAwaiting(sql: Sql, file: NewFile): Promise<void> {
     insert into open_links (key, created_at) select key, created_at from made where origin = 'link'`;
 }
 
-/** Outputs of predictions are not counted. */
+/** Outputs do not count towards the quota. */
 const returningChange = (sql: Sql) => sql`
   returning owner_id, case when origin = 'output' then 0 else coalesce(new.size, 0) - coalesce(old.size, 0) end as more`;
 
-/** Deletes files, and with each its part of the total and its upload link. The statement goes on with `gone`. */
+/** Deletes files with their share of the total and their upload links. The statement continues with `gone`. */
 const withoutFiles = (sql: Sql, chosen: ReturnType<Sql>) => sql`
   with gone as (delete from files where ${chosen} returning key, owner_id, origin, size),
     counted as (${countStored(sql, sql`select owner_id, -size as more from gone where origin <> 'output'`)}),
     closed as (delete from open_links where key in (select key from gone where origin = 'link'))`;
 
 /**
- * Whose it is; undefined when the row is gone: the file was given up meanwhile. With `unlessQuota`, the default quota in
- * bytes, nothing is marked either where the owner has a quota.
+ * Returns the owner; undefined if the row was deleted. With `unlessQuota` (the default quota in bytes), skips owners who
+ * have a quota.
  */
 export async function markStored(
   sql: Sql,
@@ -104,12 +101,11 @@ export async function markStored(
   return row?.ownerId;
 }
 
-/** Only what never arrived can be given up. */
 export async function deleteAwaiting(sql: Sql, key: string): Promise<void> {
   await sql`${withoutFiles(sql, sql`key = ${key} and state = 'awaiting'`)} select key from gone`;
 }
 
-/** The bytes were thrown away; the address stays the owner's, and its link may bring others. */
+/** After the bytes were deleted. The address stays, and its link may upload again. */
 export async function markAwaitingAgain(sql: Sql, { ownerId, key }: Pick<FileRow, "ownerId" | "key">): Promise<void> {
   await sql`
     with awaiting as (
@@ -124,7 +120,7 @@ const columnsOf = (sql: Sql) => sql`
   f.key, f.owner_id as "ownerId", f.origin, f.state, f.content_type as "contentType", f.size, f.etag,
   f.max_bytes as "maxBytes"`;
 
-/** A key limited to models has what it uploaded and what its predictions made. */
+/** A key limited to models sees its own uploads and the outputs of its predictions. */
 const inScope = (sql: Sql, { userId, onlyKeyId }: Scope) => sql`
   f.owner_id = ${userId} ${
     onlyKeyId === null
@@ -143,12 +139,12 @@ export async function findOwnedFile(sql: Sql, scope: Scope, key: string): Promis
 export interface LinkTarget {
   ownerId: string;
   maxBytes: number;
-  /** Of what it brought before, which goes when it brings something else. */
+  /** Of the previous upload, which the next one replaces. */
   presentBytes: number;
   declaredType: string | null;
 }
 
-/** For the holder of a signed upload link: the signature stands for the owner, who asked for the link. */
+/** Not scoped by owner: the signature of the link authorises the upload. */
 export async function findLinkTarget(sql: Sql, key: string): Promise<LinkTarget | undefined> {
   const [row] = await sql<LinkTarget[]>`
     select owner_id as "ownerId", max_bytes as "maxBytes", coalesce(size, 0) as "presentBytes",
@@ -163,7 +159,7 @@ export async function listAwaitingSince(sql: Sql, before: Date, limit: number): 
     order by f.created_at limit ${limit}`;
 }
 
-/** Stored ones whose upload link was not looked at since it ran out. */
+/** Stored files whose upload link has expired and was not checked since. */
 export async function listLinkedSince(sql: Sql, before: Date, limit: number): Promise<FileRow[]> {
   return await sql<FileRow[]>`
     select ${columnsOf(sql)} from open_links o join files f on f.key = o.key
@@ -214,14 +210,14 @@ export async function countFiles(sql: Sql, scope: Scope): Promise<number> {
   return row?.total ?? 0;
 }
 
-// Deleting.
+// Deletion
 
 export interface OwnRow {
   key: string;
   origin: FileOrigin;
   state: FileState;
   createdAt: Date;
-  /** The prediction that makes it, while that has not ended. */
+  /** The active prediction that produced it. */
   livePredictionId: string | null;
 }
 
@@ -241,8 +237,8 @@ export async function insertDeleted(tx: Transaction, key: string, collectAfter: 
   await tx`insert into deleted_files (key, collect_after) values (${key}, ${collectAfter})`;
 }
 
-/** A row for the bytes takes the place of that of a file which nobody was told of, whatever became of it. */
-export async function giveUpFile(
+/** Replaces a file whose upload failed by a row in `deleted_files`. */
+export async function abandonFile(
   sql: Sql,
   { ownerId, key }: Pick<FileRow, "ownerId" | "key">,
   collectAfter: Date,
@@ -266,7 +262,7 @@ export async function forgetDeleted(sql: Sql, keys: readonly string[]): Promise<
   await sql`delete from deleted_files where key = any(${[...keys]}::text[])`;
 }
 
-/** The oldest first, by their upload: a link may have been made long before. What never arrived is the sweep's. */
+/** Oldest first, by arrival. The sweep handles uploads that never arrived. */
 export async function listUploadsBefore(
   sql: Sql,
   before: Date,

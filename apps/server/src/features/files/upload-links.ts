@@ -8,7 +8,7 @@ import { refuseBeyondQuota } from "./storage-quota.ts";
 import { findLinkTarget, insertAwaiting } from "./store.ts";
 import { keepArrival, relocate } from "./store-file.ts";
 
-/** A link by which the caller may send one file straight to the store. The address is the caller's from now on. */
+/** A link to upload one file directly to the store. */
 export async function createUploadLink(
   deps: FilesDeps,
   request: { ownerId: string; keyId?: string; base: string; filename?: unknown; contentType?: unknown },
@@ -21,7 +21,7 @@ export async function createUploadLink(
   const options = { base: request.base, expiresInSeconds: linkSeconds };
   try {
     const link = await blobs.signPut(key, { ...options, ...(contentType !== undefined && { contentType }) });
-    // The download link of a name must fit too, or the file could be stored and never fetched.
+    // The download link must fit too, or the file could never be fetched.
     await blobs.signGet(key, { ...options, contentType: contentType ?? unknownType });
     await insertAwaiting(deps.database.sql, {
       key,
@@ -58,7 +58,6 @@ function checkQuery(request: { filename?: unknown; contentType?: unknown }) {
   return { filename, contentType };
 }
 
-/** An empty value is none; the same parameter twice is no text. */
 function optionalText(name: string, value: unknown, issues: Issue[]): string | undefined {
   if (value === undefined || value === "") return undefined;
   if (typeof value === "string") return value;
@@ -67,8 +66,8 @@ function optionalText(name: string, value: unknown, issues: Issue[]): string | u
 }
 
 /**
- * What the holder of an upload link may bring; undefined when the link's file was given up. Where it is known how much
- * that is, too much for its owner is refused here: once the bytes have come, those that were there are gone.
+ * Limits of an upload by link; undefined if the link's file was deleted. A known size above the quota is refused here,
+ * before the upload replaces the existing bytes.
  */
 export async function findUploadTarget(
   deps: FilesDeps,
@@ -80,7 +79,7 @@ export async function findUploadTarget(
   return target && { maxBytes: target.maxBytes, contentType: target.declaredType ?? undefined };
 }
 
-/** The bytes of an upload link have arrived at the embedded store. */
+/** Called after an upload by link has arrived in the embedded store. */
 export async function recordUpload(deps: FilesDeps, key: string, info: BlobInfo): Promise<void> {
   if (await keepArrival(deps, { key, origin: "link" }, { ...info, now: deps.clock.now() })) return;
   await deps.blobs.delete(key);

@@ -106,7 +106,7 @@ describe("deleting a file", () => {
     const refused = await remove(key, id);
     expect([refused.status, refused.body.detail]).toEqual([
       409,
-      `The file is an output of the prediction ${predictionId}, which has not ended`,
+      `The file is an output of prediction ${predictionId}, which is still active. Cancel it or wait for its end.`,
     ]);
     await sql`delete from live_predictions where id = ${predictionId}`;
     expect((await remove(key, id)).status).toBe(204);
