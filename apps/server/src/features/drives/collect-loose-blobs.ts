@@ -1,16 +1,17 @@
 import type { Log } from "../../kernel/log.ts";
+import { singleFlight } from "../../kernel/single-flight.ts";
 import type { DrivesDeps } from "./drive.ts";
 import { doomLooseBlobs, forgetLooseBlobs } from "./store.ts";
 
 const batch = 200;
-/** How long a collector may take over a batch; what it did not manage is then due again. */
+/** A batch that is not finished in this time is due again. */
 const claimMs = 10 * 60_000;
 const everyMs = 60_000;
 
 /**
- * Throws away what no file refers to any more, or never did because its process died. Called now and then, by any number
- * of nodes. A blob is doomed before it is deleted, so that no slow upload makes a file of it in between. Answers how many
- * it took on, so that the caller can come back at once after a full batch; what fails is tried again later.
+ * Deletes blobs without a file: replaced, deleted, or left by a process that died. Any number of nodes may run it. A blob
+ * is marked first, so that no slow upload can turn it into a file. Returns the size of the batch; failures are retried
+ * later.
  */
 export async function collectLooseBlobs({ database, blobs, clock }: DrivesDeps): Promise<number> {
   const now = clock.now();
@@ -32,26 +33,20 @@ export async function collectLooseBlobs({ database, blobs, clock }: DrivesDeps):
 }
 
 export interface DriveUpkeep {
-  /** Passes go on every minute by themselves; this is one now, until nothing is due. */
+  /** Runs until nothing is due. Passes also run every minute. */
   pass(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export function startDriveUpkeep(deps: DrivesDeps & { log: Log }): DriveUpkeep {
   let stopped = false;
-  let latest: Promise<void> = Promise.resolve();
-
-  async function collect(): Promise<void> {
+  const pass = singleFlight(async () => {
     try {
       while (!stopped && (await collectLooseBlobs(deps)) === batch);
     } catch (error) {
-      deps.log.warn({ err: error }, "Collecting what drives no longer hold failed, it is tried again");
+      deps.log.warn({ err: error }, "Failed to delete unused drive blobs. Trying again.");
     }
-  }
-  const pass = () => {
-    latest = latest.then(collect);
-    return latest;
-  };
+  });
   const timer = setInterval(pass, everyMs);
   timer.unref();
 
@@ -60,7 +55,7 @@ export function startDriveUpkeep(deps: DrivesDeps & { log: Log }): DriveUpkeep {
     async stop() {
       stopped = true;
       clearInterval(timer);
-      await latest;
+      await pass();
     },
   };
 }

@@ -4,10 +4,9 @@ import { unknownType } from "../../kernel/media-type.rules.ts";
 import { examineContent } from "../files/index.ts";
 import { nameOf } from "./path.rules.ts";
 
-/** What is looked at to find out what a file is. */
 const headBytes = 4100;
 
-/** The first bytes of a body; `body` stands for the whole from here on. They are kept until the file's name is known. */
+/** Reads the first bytes. Use the returned `body` instead of the original. */
 export async function takeHead(
   given: Readable | Uint8Array,
 ): Promise<{ head: Uint8Array; body: Readable | Uint8Array }> {
@@ -22,16 +21,13 @@ export async function takeHead(
   }
   const read = Buffer.concat(chunks);
   const head = Uint8Array.prototype.slice.call(read, 0, headBytes);
-  // Nothing can be put back into a stream that has told its end; then what was read is all there is.
+  // Nothing can be put back into a stream that has ended.
   if (given.readableEnded) return { head, body: read };
   given.unshift(read);
   return { head, body: given };
 }
 
-/**
- * By the bytes, then by the name in the drive, then by what the sender declared. Text that is UTF-8 says so, because
- * readers who are not told guess something else.
- */
+/** By the bytes, then the name, then the declared type. UTF-8 text gets a charset, because clients guess another one. */
 export async function contentTypeOf(
   head: Uint8Array,
   { path, declared }: { path: string; declared: string | undefined },
@@ -45,7 +41,7 @@ export async function contentTypeOf(
   return isBareText && beginsAsUtf8(head) ? `${contentType}; charset=utf-8` : contentType;
 }
 
-/** The head may end inside a character, which has at most four bytes. */
+/** The head may end inside a character of up to four bytes. */
 function beginsAsUtf8(head: Uint8Array): boolean {
   const cuts = head.length < headBytes ? [0] : [0, 1, 2, 3];
   return cuts.some((cut) => isUtf8(head.subarray(0, head.length - cut)));

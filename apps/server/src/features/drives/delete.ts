@@ -4,7 +4,7 @@ import {
   directoryNotFound,
   driveNotFound,
   fileNotFound,
-  type Place,
+  type Location,
   type Precondition,
 } from "./drive.ts";
 import { filePath, treePath } from "./path.rules.ts";
@@ -20,10 +20,10 @@ import {
 } from "./store.ts";
 import { discardBlob } from "./write-file.ts";
 
-/** A tree of a hundred thousand files takes longer than a query usually may. */
+/** A tree of a hundred thousand files takes longer than the default deadline. */
 const deadlineMs = 60_000;
 
-/** With all its files; the collector throws the bytes away. A drive that agents use goes by force only. */
+/** Deletes a drive with its files; the collector deletes the bytes. A drive that agents use needs `force`. */
 export async function deleteDrive(
   { database, clock, agentsUsingDrive }: DrivesDeps,
   { ownerId, driveId, force }: { ownerId: string; driveId: string; force: boolean },
@@ -32,7 +32,7 @@ export async function deleteDrive(
   const agents = force ? [] : await agentsUsingDrive(ownerId, driveId);
   if (agents.length > 0) {
     const names = agents.map(({ name }) => JSON.stringify(name)).join(", ");
-    const msg = `The drive is used by the agent${agents.length > 1 ? "s" : ""} ${names}; ?force=true deletes it anyway`;
+    const msg = `The drive is used by the agent${agents.length > 1 ? "s" : ""} ${names}. Delete it anyway with ?force=true.`;
     throw fault("conflict", msg, { ctx: { agents: agents.map(({ id, name }) => ({ id, name })) } });
   }
   await database.transaction(
@@ -44,10 +44,10 @@ export async function deleteDrive(
   );
 }
 
-/** A directory and everything below it, at once; the collector throws the bytes away. `/` empties the drive. */
+/** Deletes a directory with everything in it; the collector deletes the bytes. `/` empties the drive. */
 export async function deleteTree(
   { database, clock }: DrivesDeps,
-  { ownerId, driveId, path: given }: Place,
+  { ownerId, driveId, path: given }: Location,
 ): Promise<{ files: number }> {
   const path = treePath(given);
   const files = await database.transaction(
@@ -63,10 +63,10 @@ export async function deleteTree(
   return { files };
 }
 
-/** The directories that it leaves empty go with it. */
+/** Also deletes directories that become empty. */
 export async function deleteFile(
   deps: DrivesDeps,
-  { ownerId, driveId, path: given }: Place,
+  { ownerId, driveId, path: given }: Location,
   { precondition }: { precondition?: Precondition | undefined } = {},
 ): Promise<void> {
   const path = filePath(given);

@@ -7,9 +7,9 @@ export interface DrivesDeps {
   database: Database;
   blobs: BlobStore;
   clock: Clock;
-  /** What a user may store where the plan does not say it; left out or 0: no quota. */
+  /** Default quota for plans without one; omitted or 0: unlimited. */
   storageBytesPerUser?: number;
-  /** The owner's agents whose published or latest revision uses the drive. */
+  /** Agents of the owner whose published or latest revision uses the drive. */
   agentsUsingDrive(ownerId: string, driveId: string): Promise<readonly { id: string; name: string }[]>;
 }
 
@@ -20,8 +20,8 @@ export interface Drive {
   readonly createdAt: Date;
 }
 
-/** Where something stands. The path is normalised by whoever takes it. */
-export interface Place {
+/** The path is not normalised yet. */
+export interface Location {
   readonly ownerId: string;
   readonly driveId: string;
   readonly path: string;
@@ -31,19 +31,15 @@ export interface DriveFile {
   readonly path: string;
   readonly size: number;
   readonly contentType: string;
-  /** Names this version of the content. */
   readonly etag: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/**
- * Throws where the version that stands (its etag; undefined where no file stands) is not one that the caller wants to
- * change. Called again under the lock of the drive: what it lets pass there is what is changed.
- */
-export type Precondition = (standing: string | undefined) => void;
+/** Throws if the caller does not want to change this version (etag; undefined: no file). Called under the drive's lock. */
+export type Precondition = (current: string | undefined) => void;
 
-/** A directory is there as long as a file lies below it; an empty one does not exist, except for the root. */
+/** A directory exists while it contains a file. The root always exists. */
 export type Item = { path: string; type: "file"; size: number } | { path: string; type: "directory" };
 
 export interface Page {

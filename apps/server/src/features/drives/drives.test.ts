@@ -77,7 +77,7 @@ async function expectNothingLost(): Promise<void> {
 }
 
 describe("directories", () => {
-  test("are there as long as a file lies below", async () => {
+  test("exist while they contain a file", async () => {
     await put("/a/b/c.txt");
     await put("/a/d.txt");
     expect(await list("/")).toEqual([{ path: "/a", type: "directory" }]);
@@ -93,14 +93,14 @@ describe("directories", () => {
     expect(await everything()).toEqual([]);
   });
 
-  test("neighbours whose names sort around the slash are not below", async () => {
+  test("do not contain neighbours whose names sort around the slash", async () => {
     for (const path of ["/a/x", "/a!", "/a.txt", "/a0", "/a-b/x", "/aa/x", "/a/x0", "/A/x"]) await put(path);
     expect((await list("/a")).map((item) => item.path)).toEqual(["/a/x", "/a/x0"]);
     await drives.deleteTree(owner, driveId, "/a");
     expect(await everything()).toEqual(["/A", "/A/x", "/a!", "/a-b", "/a-b/x", "/a.txt", "/a0", "/aa", "/aa/x"]);
   });
 
-  test("a tree goes with all that only it held, and what is left above stays", async () => {
+  test("a tree is deleted with everything in it; its parents stay", async () => {
     for (const path of ["/p/q/r/1", "/p/q/r/s/2", "/p/keep"]) await put(path);
     expect(await drives.deleteTree(owner, driveId, "/p/q")).toEqual({ files: 2 });
     expect(await everything()).toEqual(["/p", "/p/keep"]);
@@ -111,9 +111,9 @@ describe("directories", () => {
     await expectNothingLost();
   });
 
-  test("the root is emptied only when it is named", async () => {
+  test("the root is emptied only if it is named", async () => {
     await put("/x/y");
-    await expect(drives.deleteTree(owner, driveId, "")).rejects.toThrow("names no directory");
+    await expect(drives.deleteTree(owner, driveId, "")).rejects.toThrow("does not name a directory");
     expect(await everything()).toHaveLength(2);
     expect(await drives.deleteTree(owner, driveId, "/")).toEqual({ files: 1 });
     expect(await drives.deleteTree(owner, driveId, "/")).toEqual({ files: 0 });
@@ -135,7 +135,7 @@ describe("directories", () => {
 });
 
 describe("a file and a directory", () => {
-  test("cannot have one path, whichever came first", async () => {
+  test("cannot share a path", async () => {
     await put("/f");
     await expect(put("/f/below")).rejects.toMatchObject({ type: "conflict" });
     await expect(put("/f/far/below")).rejects.toMatchObject({
@@ -150,7 +150,7 @@ describe("a file and a directory", () => {
     await expectNothingLost();
   });
 
-  test("also when they come at once", async () => {
+  test("not even when written concurrently", async () => {
     for (let round = 0; round < 10; round++) {
       const results = await Promise.allSettled([put(`/r${round}`), put(`/r${round}/x`), put(`/r${round}/x/y`)]);
       expect(results.filter((result) => result.status === "fulfilled")).toHaveLength(1);
@@ -163,7 +163,7 @@ describe("a file and a directory", () => {
 });
 
 describe("writing", () => {
-  test("many at once to one path end as one whole file, and every reader meanwhile saw a whole one", async () => {
+  test("concurrent writes to one path leave one complete file, and readers always see a complete one", async () => {
     const contents = Array.from({ length: 12 }, (_, index) => String.fromCharCode(97 + index).repeat(300_000 + index));
     await put("/one", contents[0]);
     let writing = true;
@@ -185,7 +185,7 @@ describe("writing", () => {
     await expectNothingLost();
   });
 
-  test("of many who create one path at once, one does", async () => {
+  test("of concurrent creates of one path one succeeds", async () => {
     const results = await Promise.allSettled(
       Array.from({ length: 12 }, (_, index) => put("/new", `${index}`, "create")),
     );
@@ -194,7 +194,7 @@ describe("writing", () => {
     await expectNothingLost();
   });
 
-  test("while the drive is deleted, leaves nothing", async () => {
+  test("during the deletion of the drive leaves nothing", async () => {
     const slow = Readable.from(
       (async function* () {
         yield Buffer.from("first");
@@ -207,7 +207,7 @@ describe("writing", () => {
     await expectNothingLost();
   });
 
-  test("replacing a file that is deleted meanwhile finds none, and leaves nothing", async () => {
+  test("replacing a file that is deleted meanwhile fails and leaves nothing", async () => {
     await put("/gone");
     const slow = Readable.from(
       (async function* () {
@@ -221,7 +221,7 @@ describe("writing", () => {
     await expectNothingLost();
   });
 
-  test("that is aborted, or whose body fails, leaves nothing", async () => {
+  test("leaves nothing after an abort or a failed body", async () => {
     const controller = new AbortController();
     const endless = Readable.from(
       (async function* () {
@@ -244,7 +244,7 @@ describe("writing", () => {
     await expectNothingLost();
   });
 
-  test("keeps when the file was made, and says when it was changed", async () => {
+  test("keeps createdAt and sets updatedAt", async () => {
     const { file: first, isNew } = await put("/when", "1");
     ahead += 5000;
     const second = await put("/when", "22");
@@ -278,7 +278,7 @@ describe("content types", () => {
 });
 
 describe("the collector", () => {
-  test("takes what a dead process left, not before a day has passed", async () => {
+  test("deletes blobs of a dead process after a day", async () => {
     await drives.stageContent(owner, Buffer.from("never placed"));
     const before = await storedFiles();
     ahead += day - 60_000;
@@ -291,7 +291,7 @@ describe("the collector", () => {
     await expectNothingLost();
   });
 
-  test("takes what trees and drives held, over several batches", async () => {
+  test("deletes blobs of trees and drives in several batches", async () => {
     const paths = Array.from({ length: 450 }, (_, index) => `/many/${index % 7}/${index}`);
     for (let at = 0; at < paths.length; at += 50) {
       await Promise.all(paths.slice(at, at + 50).map((path) => put(path)));
@@ -305,7 +305,7 @@ describe("the collector", () => {
     await expectNothingLost();
   });
 
-  test("never takes the bytes of a file: what it began on cannot be placed any more", async () => {
+  test("never deletes the bytes of a file: a claimed blob cannot be placed", async () => {
     const staged = await drives.stageContent(owner, Buffer.from("slow"));
     ahead += day + 1000;
     await collectLooseBlobs({
@@ -323,7 +323,7 @@ describe("the collector", () => {
     await expectNothingLost();
   });
 
-  test("goes on behind what it could not delete, and comes back to it", async () => {
+  test("continues after a failed deletion and retries it", async () => {
     const stuck = await drives.stageContent(owner, Buffer.from("stuck"));
     await drives.stageContent(owner, Buffer.from("loose"));
     ahead += day + 1000;
@@ -358,7 +358,7 @@ test("a commit whose answer was lost keeps its bytes", async () => {
   await expectNothingLost();
 });
 
-test("a file whose bytes are lost is a fault of ours, not an endless search", async () => {
+test("a file with lost bytes is an internal error", async () => {
   await put("/lost");
   const [row] = await database.sql<{ key: string }[]>`
     select blob_key as key from drive_items where drive_id = ${driveId} and path = '/lost'`;
@@ -367,7 +367,7 @@ test("a file whose bytes are lost is a fault of ours, not an endless search", as
   await drives.deleteFile(owner, driveId, "/lost");
 });
 
-test("another owner, and what is no id, find nothing", async () => {
+test("another owner and an invalid id find nothing", async () => {
   await put("/mine");
   for (const [who, id] of [
     ["usr_other", driveId],

@@ -22,21 +22,18 @@ import {
   writeFile,
 } from "./write-file.ts";
 
-/**
- * Drives and their files, each the owner's alone: another's is not found. Paths may come as they were given; they are
- * normalised or refused here (`path.rules.ts`).
- */
+/** Drives are visible only to their owner. Paths are normalised or refused here (`path.rules.ts`). */
 export interface Drives {
   createDrive(ownerId: string, drive: { name: string; description?: string | null | undefined }): Promise<Drive>;
   readDrive(ownerId: string, driveId: string): Promise<Drive>;
   listDrives(ownerId: string, page: Page): Promise<{ drives: Drive[]; total: number }>;
   deleteDrive(ownerId: string, driveId: string, options?: { force?: boolean }): Promise<void>;
-  /** Those of the ids that are drives of the owner. */
+  /** Which of the ids are drives of the owner. */
   drivesAmong(ownerId: string, driveIds: readonly string[]): Promise<ReadonlySet<string>>;
 
   listItems(ownerId: string, driveId: string, path: string, page?: Page): Promise<{ items: Item[]; total: number }>;
   readFile(ownerId: string, driveId: string, path: string, choose?: (file: DriveFile) => Wanted): Promise<OpenedFile>;
-  /** A body that is refused is left unread and alive. */
+  /** Does not destroy a refused body. */
   writeFile(
     ownerId: string,
     driveId: string,
@@ -52,7 +49,7 @@ export interface Drives {
   ): Promise<void>;
   deleteTree(ownerId: string, driveId: string, path: string): Promise<{ files: number }>;
 
-  /** For who gets the bytes before the path: store them, then place or discard them. */
+  /** For bytes that arrive before their path: stage them, then place or discard them. */
   stageContent(
     ownerId: string,
     body: Readable | Uint8Array,
@@ -70,7 +67,7 @@ export interface Drives {
 
 export function openDrives(deps: DrivesDeps): Drives {
   const { sql } = deps.database;
-  /** What is no id cannot be looked for, and would be refused by the database if it has a NUL in it. */
+  /** An invalid id never reaches the database, which refuses a NUL. */
   const at = (ownerId: string, driveId: string, path: string) => {
     if (!isId("drive", driveId)) throw driveNotFound();
     return { ownerId, driveId, path };

@@ -21,7 +21,7 @@ const refusal = (work: () => unknown) => {
   throw new Error("nothing was refused");
 };
 
-describe("what a path becomes", () => {
+describe("a normalised path", () => {
   test.each([
     ["/a", "/a"],
     ["a", "/a"],
@@ -45,20 +45,20 @@ describe("what a path becomes", () => {
     expect(directoryPath(`${given}/`)).toBe(path);
   });
 
-  test("the root is a directory and no file", () => {
+  test("the root is a directory, not a file", () => {
     for (const root of ["", "/", ".", "/.", "./."]) {
       expect(directoryPath(root)).toBe("/");
       expect(refusal(() => filePath(root, ["body", "path"])).issues[0].loc).toEqual(["body", "path"]);
     }
   });
 
-  test("the root goes with all that it holds only where it is said", () => {
+  test("the root of a tree must be given as /", () => {
     expect(treePath("/")).toBe("/");
     expect(treePath("a/./b/")).toBe("/a/b");
     for (const given of ["", ".", "./", "/.", "./.", "/./"]) {
       const { issues } = refusal(() => treePath(given, ["path", "path"], "%2F"));
       expect(issues[0], given).toMatchObject({ type: "value_error", loc: ["path", "path"] });
-      expect(issues[0].msg).toMatch(/%2F is the whole drive$/);
+      expect(issues[0].msg).toMatch(/Use %2F for the whole drive\.$/);
     }
     expect(refusal(() => treePath("..")).type).toBe("value_error");
   });
@@ -91,7 +91,7 @@ describe("what a path becomes", () => {
     expect(refusal(() => filePath("/a/")).type).toBe("value_error");
   });
 
-  test("lengths count in bytes, after composing", () => {
+  test("lengths count in bytes of the composed form", () => {
     const name = "é".repeat(127);
     expect(filePath(`/${name}x`)).toBe(`/${name}x`);
     expect(filePath(`/${name.normalize("NFD")}`)).toBe(`/${name}`);
@@ -117,7 +117,7 @@ function randomness(seed: number): (below: number) => number {
   };
 }
 
-describe("whatever is given", () => {
+describe("any text", () => {
   const pieces = [
     "/",
     "/",
@@ -159,7 +159,7 @@ describe("whatever is given", () => {
   const given = () => Array.from({ length: random(12) }, () => pieces[random(pieces.length)]).join("");
   const samples = Array.from({ length: 5000 }, given);
 
-  test("it is refused with a fault, or becomes a path that is its own normal form and stays inside", () => {
+  test("is refused or becomes a path that is its own normal form", () => {
     let taken = 0;
     for (const sample of samples) {
       for (const parse of [filePath, directoryPath]) {
@@ -191,7 +191,7 @@ describe("whatever is given", () => {
     expect(taken).toBeGreaterThan(1000);
   });
 
-  test("its directories lead from the root to its parent, each the parent of the next", () => {
+  test("has ancestors from the root to its parent", () => {
     for (const sample of samples) {
       let path: string;
       try {

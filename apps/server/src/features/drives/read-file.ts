@@ -9,31 +9,30 @@ import {
   driveNotFound,
   fileNotFound,
   type Item,
+  type Location,
   type Page,
-  type Place,
 } from "./drive.ts";
 import { directoryPath, filePath } from "./path.rules.ts";
 import { directoryExists, selectDrive, selectFile, selectItems } from "./store.ts";
 
-/** How often a file may be replaced between looking at it and opening it before we give up. */
+/** A file may be replaced between the query and opening its blob. */
 const attempts = 5;
 
-/** Which of a file's bytes are wanted. */
 export type Wanted = ByteRange | "whole" | "nothing";
 
 export interface OpenedFile {
   readonly file: DriveFile;
-  /** Read to the end or destroyed by whoever asked for it. It stays whole while the file is replaced or deleted. */
+  /** The caller must consume or destroy it. Stays complete while the file is replaced or deleted. */
   readonly body: Readable | undefined;
 }
 
-/** `choose` sees the version that its answer is about. */
+/** `choose` receives the version that is read. */
 export async function readFile(
   { database, blobs }: DrivesDeps,
-  place: Place,
+  location: Location,
   choose: (file: DriveFile) => Wanted = () => "whole",
 ): Promise<OpenedFile> {
-  const at = { ...place, path: filePath(place.path) };
+  const at = { ...location, path: filePath(location.path) };
   let missing: string | undefined;
   for (let attempt = 0; attempt < attempts; attempt++) {
     const row = await selectFile(database.sql, at);
@@ -43,20 +42,20 @@ export async function readFile(
     if (wanted === "nothing") return { file, body: undefined };
     const opened = await blobs.open(blobKey, wanted === "whole" ? undefined : wanted);
     if (opened) return { file, body: opened.body };
-    // A key is never used twice: the same one missing twice was not replaced, it is lost.
-    if (missing === blobKey) throw new Error(`the content of the drive file ${blobKey} is not in the blob store`);
+    // Keys are unique: if the same one is missing twice, the blob is lost.
+    if (missing === blobKey) throw new Error(`blob ${blobKey} of a drive file is missing`);
     missing = blobKey;
   }
-  throw fault("service_unavailable", "The file is being replaced too often to be read");
+  throw fault("service_unavailable", "The file is being replaced too often. Try again.");
 }
 
-/** What stands directly in a directory, ordered by name, byte by byte. The root is always there. */
+/** Items directly in a directory, in byte order of their names. */
 export async function listItems(
   { database: { sql } }: DrivesDeps,
-  place: Place,
+  location: Location,
   page: Page = { limit: largestItemPage, offset: 0 },
 ): Promise<{ items: Item[]; total: number }> {
-  const at = { ...place, path: directoryPath(place.path) };
+  const at = { ...location, path: directoryPath(location.path) };
   if (!(await selectDrive(sql, at.ownerId, at.driveId))) throw driveNotFound();
   if (at.path !== "/" && !(await directoryExists(sql, at))) throw directoryNotFound();
   return selectItems(sql, at, page);

@@ -1,9 +1,9 @@
 import type { Sql, Transaction } from "../../engines/database/database.ts";
 import { countStored } from "../files/index.ts";
-import type { Drive, DriveFile, Item, Page, Place } from "./drive.ts";
+import type { Drive, DriveFile, Item, Location, Page } from "./drive.ts";
 import { ancestorsOf, parentOf } from "./path.rules.ts";
 
-// Drives.
+// Drives
 
 export async function insertDrive(sql: Sql, drive: Drive & { ownerId: string }): Promise<void> {
   await sql`
@@ -17,7 +17,6 @@ export async function selectDrive(sql: Sql, ownerId: string, id: string): Promis
   return row;
 }
 
-/** Those of the ids that are drives of the owner. */
 export async function selectDriveIds(sql: Sql, ownerId: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await sql<{ id: string }[]>`
     select id from drives where id = any(${[...ids]}::text[]) and owner_id = ${ownerId}`;
@@ -38,23 +37,23 @@ export async function selectDrives(
   return { drives, total: count?.total ?? 0 };
 }
 
-/** Until the end of the transaction nobody else changes the drive or its items. False when it is not the owner's. */
+/** Locks the drive with its items. False if the owner does not have it. */
 export async function lockDrive(tx: Transaction, ownerId: string, id: string): Promise<boolean> {
   const rows = await tx`select 1 from drives where id = ${id} and owner_id = ${ownerId} for update`;
   return rows.length > 0;
 }
 
-/** Its items go with it; what they held is loose from then on. The drive is locked. */
+/** Needs the lock. Deletes the items too; their blobs become loose. */
 export async function deleteDriveRow(tx: Transaction, id: string, now: Date): Promise<void> {
   await deleteTreeRows(tx, id, "/", now);
   await tx`delete from drives where id = ${id}`;
 }
 
-// Items.
+// Items
 
 export type FileRow = DriveFile & { blobKey: string };
 
-export async function selectFile(sql: Sql, { ownerId, driveId, path }: Place): Promise<FileRow | undefined> {
+export async function selectFile(sql: Sql, { ownerId, driveId, path }: Location): Promise<FileRow | undefined> {
   const [row] = await sql<FileRow[]>`
     select i.path, i.size, i.content_type as "contentType", i.etag, i.created_at as "createdAt",
       i.updated_at as "updatedAt", i.blob_key as "blobKey"
@@ -63,17 +62,16 @@ export async function selectFile(sql: Sql, { ownerId, driveId, path }: Place): P
   return row;
 }
 
-export async function directoryExists(sql: Sql, { ownerId, driveId, path }: Place): Promise<boolean> {
+export async function directoryExists(sql: Sql, { ownerId, driveId, path }: Location): Promise<boolean> {
   const rows = await sql`
     select 1 from drive_items i join drives d on d.id = i.drive_id
     where i.drive_id = ${driveId} and i.path = ${path} and i.type = 'directory' and d.owner_id = ${ownerId}`;
   return rows.length > 0;
 }
 
-/** What stands directly in a directory, by name. */
 export async function selectItems(
   sql: Sql,
-  { ownerId, driveId, path }: Place,
+  { ownerId, driveId, path }: Location,
   { limit, offset }: Page,
 ): Promise<{ items: Item[]; total: number }> {
   const [rows, [count]] = await Promise.all([
@@ -91,7 +89,7 @@ export async function selectItems(
   return { items, total: count?.total ?? 0 };
 }
 
-// Changes. All of these are called under the lock of the drive, which also says whose it is.
+// Changes. All need the drive's lock, which also checks the owner.
 
 export type Occupant = { createdAt: Date } & (
   | { type: "file"; blobKey: string; etag: string; size: number }
@@ -105,7 +103,7 @@ export async function selectOccupant(tx: Transaction, driveId: string, path: str
   return row;
 }
 
-/** The file that stands where one of the path's directories would have to. */
+/** A file in the place of one of the path's directories. */
 export async function selectFileAbove(tx: Transaction, driveId: string, path: string): Promise<string | undefined> {
   const [row] = await tx<{ path: string }[]>`
     select path from drive_items
@@ -113,7 +111,7 @@ export async function selectFileAbove(tx: Transaction, driveId: string, path: st
   return row?.path;
 }
 
-/** Counts what a statement's part `change` added or removed for the owner of the drive. */
+/** Adds the bytes of `change` to the total of the drive's owner. */
 const countChange = (tx: Transaction) =>
   countStored(
     tx,
@@ -159,7 +157,7 @@ export async function deleteFileRow(tx: Transaction, driveId: string, path: stri
     ${countChange(tx)}`;
 }
 
-/** A directory and everything below it; answers how many files that were. What they held is loose from then on. */
+/** Deletes a directory with everything in it. Returns the number of files; their blobs become loose. */
 export async function deleteTreeRows(tx: Transaction, driveId: string, path: string, now: Date): Promise<number> {
   const below = path === "/" ? "/" : `${path}/`;
   const [row] = await tx<[{ files: number }]>`
@@ -176,7 +174,7 @@ export async function deleteTreeRows(tx: Transaction, driveId: string, path: str
   return row.files;
 }
 
-/** Removes those of the path's directories below which no file is left. */
+/** Deletes those of the path's directories that are empty now. */
 export async function pruneDirectories(tx: Transaction, driveId: string, path: string): Promise<void> {
   await tx`
     delete from drive_items d
@@ -186,31 +184,31 @@ export async function pruneDirectories(tx: Transaction, driveId: string, path: s
         where f.drive_id = d.drive_id and f.path > d.path || '/' and f.path < d.path || '0' and f.type = 'file')`;
 }
 
-/** The first text, byte by byte, that does not begin with this one that ends in a slash. */
+/** The first text in byte order after all that begin with this prefix, which ends in a slash. */
 function justPast(prefix: string): string {
   return `${prefix.slice(0, -1)}0`;
 }
 
-// Loose blobs.
+// Loose blobs: without a file
 
 export async function insertLooseBlob(sql: Sql, key: string, collectAfter: Date): Promise<void> {
   await sql`insert into drive_loose_blobs (key, collect_after) values (${key}, ${collectAfter})`;
 }
 
-/** A file takes the blob. False when it was given up meanwhile. */
+/** False if the collector has claimed the blob. */
 export async function takeLooseBlob(tx: Transaction, key: string): Promise<boolean> {
   const { count } = await tx`delete from drive_loose_blobs where key = ${key} and not is_doomed`;
   return count > 0;
 }
 
-/** From here on no file can take it. False when it is not loose. */
+/** After this no file can take the blob. False if it is not loose. */
 export async function doomLooseBlob(sql: Sql, key: string, now: Date): Promise<boolean> {
   const { count } = await sql`
     update drive_loose_blobs set is_doomed = true, collect_after = least(collect_after, ${now}) where key = ${key}`;
   return count > 0;
 }
 
-/** Claims what is due for the collector. Whatever it does not finish is due again at `again`. */
+/** Claims due blobs for the collector. Unfinished ones are due again at `again`. */
 export async function doomLooseBlobs(
   sql: Sql,
   { now, again, limit }: { now: Date; again: Date; limit: number },

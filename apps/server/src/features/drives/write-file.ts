@@ -10,7 +10,7 @@ import {
   type DrivesDeps,
   driveNotFound,
   fileNotFound,
-  type Place,
+  type Location,
   type Precondition,
 } from "./drive.ts";
 import { filePath } from "./path.rules.ts";
@@ -34,22 +34,22 @@ export interface WriteOptions extends PlaceOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Whoever would be refused anyway hears so before the bytes are read. */
+/** Checks what it can before the bytes are read. */
 export async function writeFile(
   deps: DrivesDeps,
-  place: Place,
+  location: Location,
   body: Readable | Uint8Array,
   { signal, ...options }: WriteOptions,
 ): Promise<{ file: DriveFile; isNew: boolean }> {
   const { sql } = deps.database;
-  const at = { ...place, path: filePath(place.path) };
+  const at = { ...location, path: filePath(location.path) };
   if (!(await selectDrive(sql, at.ownerId, at.driveId))) throw driveNotFound();
-  const standing = options.mode === "create" ? undefined : await selectFile(sql, at);
+  const current = options.mode === "create" ? undefined : await selectFile(sql, at);
   if (options.mode === "replace") {
-    if (!standing) throw fileNotFound();
-    options.precondition?.(standing.etag);
+    if (!current) throw fileNotFound();
+    options.precondition?.(current.etag);
   }
-  const staged = await stageContent(deps, at.ownerId, body, { signal, replacedBytes: standing?.size ?? 0 });
+  const staged = await stageContent(deps, at.ownerId, body, { signal, replacedBytes: current?.size ?? 0 });
   try {
     return await placeContent(deps, at, staged, options);
   } catch (error) {
@@ -58,11 +58,11 @@ export async function writeFile(
   }
 }
 
-/** An upload is given up after six hours; its bytes are thrown away after a day, when surely nobody brings them any more. */
-const patienceMs = 6 * 3_600_000;
+/** An upload may take six hours. Bytes without a file are collected after a day. */
+const uploadMs = 6 * 3_600_000;
 const collectAfterMs = 24 * 3_600_000;
 
-/** Bytes that are stored and belong to no file yet: they are placed, discarded, or collected after a day. */
+/** Stored bytes without a file yet. They are placed, discarded, or collected after a day. */
 export interface StagedContent {
   readonly key: string;
   readonly size: number;
@@ -75,8 +75,8 @@ export interface StagedContent {
  *      │        │          └─────► discarded
  *      └────────┴─ (failed, or the process died) ──► collected
  *
- * No more is stored than the quota has left; whether it may stay is decided when it is placed. A body that is refused is
- * left unread and alive, for the caller to drain or destroy; only an abort destroys it.
+ * Stores at most the bytes left in the quota; `placeContent` checks the quota again. A refused body is not destroyed,
+ * except on abort: the caller drains or destroys it.
  */
 export async function stageContent(
   deps: DrivesDeps,
@@ -88,7 +88,7 @@ export async function stageContent(
   const storage = await readStorage(database.sql, ownerId, deps.storageBytesPerUser);
   const left = bytesLeft(storage);
   const maxBytes = Math.min(maxDriveFileBytes, (left ?? maxDriveFileBytes) + (options.replacedBytes ?? 0));
-  // A body can fail between being looked at and being stored, when nobody reads it. Whoever reads on hears of it.
+  // The body may fail before it is stored, without a reader. Later readers still receive the error.
   if (given instanceof Readable) given.on("error", () => {});
   const key = `drives/${newId("file")}`;
   const { head, body } = await takeHead(given);
@@ -96,15 +96,15 @@ export async function stageContent(
     throw orDiskFull(error, database.isFull());
   });
   const late = new AbortController();
-  const timer = setTimeout(() => late.abort(tookTooLong()), patienceMs).unref();
+  const timer = setTimeout(() => late.abort(tookTooLong()), uploadMs).unref();
   const signal = options.signal ? AbortSignal.any([options.signal, late.signal]) : late.signal;
   try {
-    // The type that counts stands with the file: it depends on a name that may not be known yet.
+    // The real type is stored with the file, whose name may not be known yet.
     const contentType = "application/octet-stream";
     const { size, etag } = await blobs.put(key, body, { contentType, maxBytes, signal });
     return { key, size, etag, head };
   } catch (error) {
-    // Should this fail too, the collector does it later; what the caller must hear is why the bytes were not stored.
+    // If this fails too, the collector does it later. The first error is the one to report.
     await forgetLooseBlobs(database.sql, [key]).catch(() => {});
     const isBeyondQuota = maxBytes < maxDriveFileBytes && error instanceof Fault && error.type === "file_too_large";
     throw isBeyondQuota ? quotaExceeded(storage) : error;
@@ -114,9 +114,8 @@ export async function stageContent(
 }
 
 /**
- * Throws away a blob that no file has. Only while its row stands: without it a file has taken the blob after all (a
- * commit whose answer was lost), or it is gone. A failure is no one's concern: the row is still there then, and with it
- * the collector's reason to try again.
+ * Deletes a blob without a file, if its row still exists: otherwise a file has taken the blob (a commit whose answer was
+ * lost). Errors are ignored, because the collector tries again.
  */
 export async function discardBlob({ database, blobs, clock }: DrivesDeps, key: string): Promise<void> {
   try {
@@ -124,7 +123,7 @@ export async function discardBlob({ database, blobs, clock }: DrivesDeps, key: s
     await blobs.delete(key);
     await forgetLooseBlobs(database.sql, [key]);
   } catch {
-    // As said above.
+    // See above.
   }
 }
 
@@ -132,24 +131,23 @@ export function tookTooLong() {
   return fault("service_unavailable", "The upload took too long. Try again.");
 }
 
-/** create: nothing may stand there; replace: a file must; put: either. */
+/** create: the path must be free; replace: a file must exist; put: either. */
 export type WriteMode = "create" | "replace" | "put";
 
 export interface PlaceOptions {
   mode: WriteMode;
-  /** What the sender says the content is; the bytes and the name say more. */
+  /** Used if the bytes and the name do not reveal the type. */
   declaredType?: string | undefined;
   precondition?: Precondition | undefined;
 }
 
 /**
- * Makes staged bytes a file's content in one transaction: readers see the old file or the new one, whole. Of several
- * who write one path at once, the last to come here wins. The quota is decided here, for all servers. Bytes that are
- * refused stay staged.
+ * Turns staged bytes into a file in one transaction: readers see the old or the new file, complete. Of concurrent writers
+ * the last one wins. The quota is checked here, across all nodes. Refused bytes stay staged.
  */
 export async function placeContent(
   deps: DrivesDeps,
-  { ownerId, driveId, path: given }: Place,
+  { ownerId, driveId, path: given }: Location,
   staged: StagedContent,
   { mode, declaredType, precondition }: PlaceOptions,
 ): Promise<{ file: DriveFile; isNew: boolean }> {
@@ -160,7 +158,7 @@ export async function placeContent(
     if (!(await lockDrive(tx, ownerId, driveId))) throw driveNotFound();
     const now = clock.now();
     const before = await selectOccupant(tx, driveId, path);
-    await checkPlace(tx, { driveId, path, mode, before, precondition });
+    await checkTarget(tx, { driveId, path, mode, before, precondition });
     if (!(await takeLooseBlob(tx, staged.key))) throw tookTooLong();
     const { key: blobKey, size, etag } = staged;
     const file: FileRow = {
@@ -177,7 +175,7 @@ export async function placeContent(
     if (before?.blobKey) await insertLooseBlob(tx, before.blobKey, now);
     const more = size - (before?.size ?? 0);
     const { used, allowed } = await readStorage(tx, ownerId, deps.storageBytesPerUser);
-    // A file that gets no larger is written beyond the quota too, as a smaller plan may have come in between.
+    // A file that does not grow may be written above the quota: the plan may have become smaller.
     if (allowed !== undefined && more > 0 && used > allowed) throw quotaExceeded({ used: used - more, allowed });
     return { file, replaced: before?.blobKey };
   };
@@ -189,7 +187,7 @@ export async function placeContent(
   return { file, isNew: !placed.replaced };
 }
 
-async function checkPlace(
+async function checkTarget(
   tx: Transaction,
   {
     driveId,
@@ -202,10 +200,10 @@ async function checkPlace(
   if (mode === "replace" && before?.type !== "file") throw fileNotFound();
   precondition?.(before?.etag ?? undefined);
   if (mode === "replace") return;
-  if (before?.type === "directory") throw taken(`A directory stands at ${path}`, path);
-  if (before && mode === "create") throw taken(`A file stands at ${path}`, path);
+  if (before?.type === "directory") throw taken(`${path} is a directory`, path);
+  if (before && mode === "create") throw taken(`A file exists at ${path}`, path);
   const above = before ? undefined : await selectFileAbove(tx, driveId, path);
-  if (above !== undefined) throw taken(`${above} is a file and cannot hold others`, above);
+  if (above !== undefined) throw taken(`${above} is a file, not a directory`, above);
 }
 
 function taken(msg: string, path: string) {

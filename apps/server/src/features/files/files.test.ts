@@ -195,7 +195,7 @@ describe("GET /upload_url", () => {
   });
 
   test("an upload to an external store is checked at first use", async () => {
-    // As S3 does it: the bytes arrive at the store, and no caller tells us.
+    // Like S3: the bytes arrive in the store without notice.
     const bring = async (content: Buffer) => {
       const { file_input } = await createUploadLink(deps, { ownerId: ana, base, filename: "x.bin" });
       await deps.blobs.put(keyOf(file_input?.s3_path), content, { contentType: "binary/octet-stream" });

@@ -1,12 +1,11 @@
 import type { DeliveryStatus } from "@gantry/wire";
 import type { NetFailure } from "../../engines/net/net.ts";
 
-/** How one attempt ended. */
 export type AttemptEnd =
   | { kind: "answered"; status: number; latencyMs: number; retryAfterMs: number | undefined }
   | { kind: "unanswered"; reason: NetFailure | "not_prepared"; message: string; latencyMs: number };
 
-/** What becomes of the delivery. `retryInMs` is set exactly where it stays pending. */
+/** New state of the delivery. `retryInMs` is set if it stays pending. */
 export interface Verdict {
   status: DeliveryStatus;
   failures: number;
@@ -19,7 +18,7 @@ const seconds = 1000;
 const minutes = 60 * seconds;
 const hours = 60 * minutes;
 
-/** The pauses before the retries, each counted from the failure before it. */
+/** Delay of each retry after the previous failure. */
 export const retrySchedule: readonly number[] = [
   5 * seconds,
   30 * seconds,
@@ -30,14 +29,11 @@ export const retrySchedule: readonly number[] = [
   24 * hours,
 ];
 const jitter = 0.2;
-/** A receiver may ask for a longer pause than the schedule has, up to this. */
 const longestRetryAfterMs = 24 * hours;
 
 /**
- * Decides after an attempt; `failures` are those before it, `random` is from 0 to 1.
- *
- * An address that is refused (not public, or none that can be called) is given up at once: sending again cannot help,
- * and it would only probe the network on somebody's behalf. Who has mended its name resolution sends again by hand.
+ * `failures` counts those before this attempt; `random` is between 0 and 1. An invalid or private address fails without
+ * retries, which would only probe the network. After fixing the name resolution, a user resends by hand.
  */
 export function decideAfterAttempt(
   end: AttemptEnd,
@@ -62,24 +58,24 @@ export function decideAfterAttempt(
 function describe(end: AttemptEnd): string {
   if (end.kind === "unanswered") return end.message;
   const answered = `The receiver answered ${end.status}`;
-  if (end.status === 410) return `${answered}: it wants no more deliveries`;
+  if (end.status === 410) return `${answered}: it does not want further deliveries`;
   return end.status >= 300 && end.status < 400 ? `${answered}: redirects are not followed` : answered;
 }
 
-/** The dates of RFC 9110, the usual one first: `Date.parse` makes something of many a text that is none. */
+/** Date formats of RFC 9110. `Date.parse` alone accepts too much. */
 const httpDates = [
   /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/,
   /^[A-Z][a-z]{5,8}, \d\d-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d GMT$/,
   /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/,
 ];
 
-/** `Retry-After` in either of its forms: seconds or a date. Anything else asks for nothing. */
+/** Seconds or a date; other values are ignored. */
 export function readRetryAfter(header: string | string[] | undefined, now: Date): number | undefined {
   const text = [header].flat()[0]?.trim();
   if (!text) return undefined;
   if (/^\d+$/.test(text)) return Number(text) * seconds;
   if (!httpDates.some((form) => form.test(text))) return undefined;
-  // The last of the forms names no zone, and means this one.
+  // The last format has no time zone and means GMT.
   const date = Date.parse(text.endsWith("GMT") ? text : `${text} GMT`);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now.getTime());
 }

@@ -15,7 +15,7 @@ import {
 } from "./webhook.ts";
 
 export interface Webhooks {
-  /** To be called at acceptance: from then on the webhook is kept sealed. */
+  /** Call it when the prediction is accepted: webhooks are stored sealed. */
   seal(owner: WebhookOwner, webhook: Webhook): SealedWebhook;
   /** Newest first. */
   list(
@@ -23,9 +23,9 @@ export interface Webhooks {
     filter: DeliveryFilter,
     range: { limit: number; offset: number },
   ): Promise<{ deliveries: Delivery[]; total: number }>;
-  /** Sends again, whatever became of it, under the same id and with a fresh schedule of retries. */
+  /** In any status, under the same id and with a new retry schedule. */
   resend(scope: Scope, id: string): Promise<Delivery>;
-  /** Those that sign now, newest first. */
+  /** Secrets that sign now, newest first. */
   secrets(userId: string): Promise<string[]>;
   rotateSecret(userId: string): Promise<string[]>;
 }
@@ -38,7 +38,7 @@ export function openWebhooks(deps: { database: Database; vault: Vault; clock: Cl
     return { ...row, url };
   }
 
-  /** As it was given, but without a password; the headers stay inside. */
+  /** The original URL without user name and password. */
   function urlOf(row: ListedRow): string {
     try {
       const { url } = openTarget(vault, row, row.target);
@@ -48,7 +48,7 @@ export function openWebhooks(deps: { database: Database; vault: Vault; clock: Cl
       address.password = "";
       return address.href;
     } catch {
-      return row.destination; // sealed under a key that this server no longer has
+      return row.destination; // sealed with a key that this server no longer has
     }
   }
 

@@ -6,8 +6,8 @@ import { type AttemptEnd, readRetryAfter } from "./attempt.rules.ts";
 import type { ClaimedRow } from "./claim-store.ts";
 import { openTarget, type Webhook } from "./webhook.ts";
 
-/** A receiver has nothing to tell us but a status. */
-const mostAnswerBytes = 16 * 1024;
+/** Only the status of an answer matters. */
+const maxAnswerBytes = 16 * 1024;
 
 export interface SendDeps {
   net: Net;
@@ -19,20 +19,20 @@ export interface SendDeps {
 
 export interface Attempt {
   end: AttemptEnd;
-  /** What went wrong on our side, for the log. */
+  /** An error of this server, for the log. */
   cause?: unknown;
-  /** Resolves when the rest of the answer is read or cut and the connection is free; within the same time limit. */
+  /** Resolves when the body is read or cut off and the connection is free, within the same timeout. */
   drained: Promise<void>;
 }
 
-/** One attempt: exactly one POST, or none where it cannot be prepared. Never rejects. */
+/** Sends at most one POST. Never rejects. */
 export async function sendDelivery(deps: SendDeps, row: ClaimedRow, openSecrets: () => string[]): Promise<Attempt> {
   const { net, vault, clock, timeoutMs } = deps;
   const startedAt = performance.now();
   const latencyMs = () => Math.round(performance.now() - startedAt);
   try {
     const secrets = openSecrets();
-    if (secrets.length === 0) throw new Error("there is no secret to sign with");
+    if (secrets.length === 0) throw new Error("the user has no signing secret");
     const webhook = openTarget(vault, row, row.target);
     const payload = await deps.renewPayload(row.payload, row.ageMs);
     const { status, headers, body } = await net.request({
@@ -40,7 +40,7 @@ export async function sendDelivery(deps: SendDeps, row: ClaimedRow, openSecrets:
       method: "POST",
       headers: headersOf(webhook, { id: row.id, body: payload, at: clock.now(), secrets }),
       body: payload,
-      bounds: { totalMs: timeoutMs, headersMs: timeoutMs, idleMs: timeoutMs, maxBytes: mostAnswerBytes },
+      bounds: { totalMs: timeoutMs, headersMs: timeoutMs, idleMs: timeoutMs, maxBytes: maxAnswerBytes },
     });
     const retryAfterMs = readRetryAfter(headers["retry-after"], clock.now());
     return { end: { kind: "answered", status, latencyMs: latencyMs(), retryAfterMs }, drained: drain(body) };
@@ -50,7 +50,7 @@ export async function sendDelivery(deps: SendDeps, row: ClaimedRow, openSecrets:
       const { reason, message } = error;
       return { end: { kind: "unanswered", reason, message, latencyMs: latencyMs() }, drained };
     }
-    const message = "The delivery could not be prepared by the server";
+    const message = "The server failed to prepare the delivery";
     return {
       end: { kind: "unanswered", reason: "not_prepared", message, latencyMs: latencyMs() },
       cause: error,
@@ -59,19 +59,19 @@ export async function sendDelivery(deps: SendDeps, row: ClaimedRow, openSecrets:
   }
 }
 
-/** Whatever becomes of the answer's body, the status has been read. */
+/** Errors do not matter: the status has been read. */
 async function drain(body: NetResponse["body"]): Promise<void> {
   await body.dump().catch(() => undefined);
 }
 
 export const secretPrefix = "whsec_";
 
-/** Ours to set, so that no receiver can be told something false about the body or its sender. */
+/** Set by the server: users must not forge the body's type or the signature. */
 const reserved = /^(host|content-.*|webhook-.*)$/i;
-/** Of the connection, not of the message: they would break the exchange itself. */
-const ofTheConnection = /^(connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|proxy-.*)$/i;
+/** Headers of the connection would break the request. */
+const hopByHop = /^(connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|proxy-.*)$/i;
 
-/** The address with the parameters behind its own, whose bytes stay as they were given. */
+/** Appends the parameters and keeps the original query unchanged. */
 export function addressOf({ url, query_params }: Webhook): URL {
   const address = new URL(url);
   const added = new URLSearchParams(Object.entries(query_params)).toString();
@@ -79,12 +79,12 @@ export function addressOf({ url, query_params }: Webhook): URL {
   return address;
 }
 
-/** The headers of one attempt, after Standard Webhooks; the given ones keep their order and spelling. */
+/** Headers of one attempt, as specified by Standard Webhooks. The user's headers keep their order and spelling. */
 export function headersOf(
   webhook: Webhook,
   { id, body, at, secrets }: { id: string; body: string; at: Date; secrets: readonly string[] },
 ): Record<string, string> {
-  const given = Object.entries(webhook.headers).filter(([name]) => !reserved.test(name) && !ofTheConnection.test(name));
+  const given = Object.entries(webhook.headers).filter(([name]) => !reserved.test(name) && !hopByHop.test(name));
   const hasAgent = given.some(([name]) => name.toLowerCase() === "user-agent");
   const timestamp = Math.floor(at.getTime() / 1000);
   return Object.fromEntries([

@@ -20,13 +20,13 @@ const under = (key: Uint8Array) => createSigningSecrets({ database, vault: creat
 const secretsOf = async (signing: ReturnType<typeof under>) =>
   signing.open((await signing.liveOf(["usr_1"])).get("usr_1") ?? []);
 
-test("a secret that was sealed under another key silences none of the others", async () => {
+test("a secret sealed with another key does not disable the others", async () => {
   const [lost, present] = [under(randomBytes(32)), under(randomBytes(32))];
   const [before] = await secretsOf(lost);
   await expect(secretsOf(present)).rejects.toThrow();
-  const [anew, ...rest] = await present.rotate("usr_1");
+  const [again, ...rest] = await present.rotate("usr_1");
   expect(rest).toEqual([]);
-  expect(await secretsOf(present)).toEqual([anew]);
+  expect(await secretsOf(present)).toEqual([again]);
   expect(await secretsOf(lost)).toEqual([before]);
-  expect(await present.rotate("usr_1")).toEqual([expect.stringMatching(/^whsec_/), anew]);
+  expect(await present.rotate("usr_1")).toEqual([expect.stringMatching(/^whsec_/), again]);
 });

@@ -5,20 +5,20 @@ import type { Clock } from "../../kernel/clock.ts";
 import { fault } from "../../kernel/errors.ts";
 import { secretPrefix } from "./send-delivery.ts";
 
-/** The secrets of Standard Webhooks. A user has one from the first moment that it is asked for or needed. */
+/** Secrets for Standard Webhooks. A user's first secret is created on demand. */
 export interface SigningSecrets {
-  /** Those that sign now, newest first, for each of the users. */
+  /** Secrets that sign now, newest first, by user. */
   liveOf(userIds: readonly string[]): Promise<Map<string, SealedSecret[]>>;
-  /** Those that the server's key opens; throws where there are some, and it opens none of them. */
+  /** Skips secrets that the server's key cannot open. Throws if it opens none of several. */
   open(secrets: readonly SealedSecret[]): string[];
-  /** Adds one; those before it sign on for a day. Answers all that sign now, newest first. */
+  /** Adds a secret. Earlier ones sign for another day. Returns all that sign now, newest first. */
   rotate(userId: string): Promise<string[]>;
 }
 
 const secretBytes = 32;
 const overlapMs = 24 * 3_600_000;
-/** Each signs every delivery, so their number is bounded; none ends before its day is over. */
-const mostLive = 10;
+/** Each secret signs every delivery. */
+const maxLive = 10;
 
 const contextOf = (userId: string, number: number) => `webhook-secret:${userId}:${number}`;
 
@@ -28,7 +28,6 @@ export function createSigningSecrets(deps: { database: Database; vault: Vault; c
   const seal = (userId: string, number: number) =>
     vault.seal(secretPrefix + randomBytes(secretBytes).toString("base64"), contextOf(userId, number));
 
-  /** One that was sealed under another key must not silence the others. */
   function open(secrets: readonly SealedSecret[]): string[] {
     let failure: unknown;
     const opened = secrets.flatMap(({ userId, number, sealed }) => {
@@ -41,7 +40,7 @@ export function createSigningSecrets(deps: { database: Database; vault: Vault; c
     });
     if (opened.length === 0 && failure !== undefined) {
       const msg =
-        "The signing secrets were sealed under a key that this server does not have: rotate them to get a new one";
+        "The signing secrets were sealed with a key that this server does not have. Rotate them to create a new one.";
       throw fault("conflict", msg, { cause: failure });
     }
     return opened;
@@ -52,7 +51,7 @@ export function createSigningSecrets(deps: { database: Database; vault: Vault; c
     const known = new Set(rows.map((row) => row.userId));
     const without = userIds.filter((userId) => !known.has(userId));
     if (without.length > 0) {
-      // Of two who make the first one at the same moment one wins, and both read the winner's.
+      // Of concurrent inserts one wins, and all read the winner's secret.
       for (const userId of without) await insertFirstSecret(database.sql, userId, seal(userId, 1), clock.now());
       rows = await selectLiveSecrets(database.sql, userIds, clock.now());
     }
@@ -67,8 +66,11 @@ export function createSigningSecrets(deps: { database: Database; vault: Vault; c
       await database.transaction((tx) => {
         const now = clock.now();
         return replaceSecret(tx, userId, now, new Date(now.getTime() + overlapMs), (live, number) => {
-          if (live >= mostLive) {
-            throw fault("conflict", `${mostLive} secrets sign already; the oldest ends a day after it was replaced`);
+          if (live >= maxLive) {
+            throw fault(
+              "conflict",
+              `${maxLive} secrets are active. Try again when the oldest has expired, a day after its rotation.`,
+            );
           }
           return seal(userId, number);
         });
@@ -84,24 +86,21 @@ export interface SealedSecret {
   sealed: Uint8Array;
 }
 
-export async function selectLiveSecrets(sql: Sql, userIds: readonly string[], now: Date): Promise<SealedSecret[]> {
+async function selectLiveSecrets(sql: Sql, userIds: readonly string[], now: Date): Promise<SealedSecret[]> {
   return sql<SealedSecret[]>`
     select user_id as "userId", number, sealed from webhook_secrets
     where user_id = any(${userIds as string[]}::text[]) and (expires_at is null or expires_at > ${now})
     order by user_id, number desc`;
 }
 
-export async function insertFirstSecret(sql: Sql, userId: string, sealed: Uint8Array, now: Date): Promise<void> {
+async function insertFirstSecret(sql: Sql, userId: string, sealed: Uint8Array, now: Date): Promise<void> {
   await sql`
     insert into webhook_secrets (user_id, number, sealed, created_at)
     values (${userId}, 1, ${sealed as Buffer}, ${now}) on conflict do nothing`;
 }
 
-/**
- * Ends the newest one at `oldUntil`, forgets those whose time is over, and adds what `make` gives for the next number.
- * The user's rows are locked first, so that two rotations come one after the other: there must be one already.
- */
-export async function replaceSecret(
+/** Adds a secret from `make`, sets the end of the newest one and deletes expired ones. Locks the user's rows: one must exist. */
+async function replaceSecret(
   tx: Transaction,
   userId: string,
   now: Date,

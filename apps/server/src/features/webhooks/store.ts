@@ -3,10 +3,7 @@ import type { Sql, Transaction } from "../../engines/database/database.ts";
 import type { Scope } from "../accounts/index.ts";
 import type { NewDelivery } from "./webhook.ts";
 
-/**
- * Called by whoever ends predictions, inside the transaction that ends them: one statement, whatever their number. The
- * senders of all nodes hear of it when the transaction commits. A prediction that has a delivery gets no second one.
- */
+/** Call it in the transaction that ends the predictions. Senders are notified at commit. One delivery per prediction. */
 export async function enqueueDeliveries(tx: Transaction, deliveries: readonly NewDelivery[]): Promise<void> {
   if (deliveries.length === 0) return;
   await insertDeliveries(
@@ -27,7 +24,7 @@ export async function enqueueDeliveries(tx: Transaction, deliveries: readonly Ne
 export const enqueueDelivery = (tx: Transaction, delivery: NewDelivery): Promise<void> =>
   enqueueDeliveries(tx, [delivery]);
 
-/** Told when something became due: inserted, or to be sent again. */
+/** Notified when a delivery is inserted or resent. */
 export const deliveriesChannel = "gantry_webhooks";
 
 export interface NewRow {
@@ -108,7 +105,7 @@ export async function selectDeliveries(
   return { rows, total: count?.total ?? 0 };
 }
 
-/** Due now, with the whole schedule before it. While an attempt is under way only a mark is left for its end. */
+/** Makes a delivery due now with a new schedule. During an attempt it sets a flag for the end of the attempt. */
 export async function markForResend(sql: Sql, scope: Scope, id: string): Promise<ListedRow | undefined> {
   const [row] = await sql<ListedRow[]>`
     with marked as (
@@ -117,8 +114,8 @@ export async function markForResend(sql: Sql, scope: Scope, id: string): Promise
         due_at = case when claimed_by is null then clock_timestamp() else due_at end
       where id = ${id} and ${inScope(sql, scope)}
       returning *
-    ), told as (select pg_notify(${deliveriesChannel}, '') from marked)
-    select ${listedFields(sql)} from marked cross join told`;
+    ), notified as (select pg_notify(${deliveriesChannel}, '') from marked)
+    select ${listedFields(sql)} from marked cross join notified`;
   return row;
 }
 

@@ -30,7 +30,7 @@ describe("after an attempt", () => {
     });
   });
 
-  test("410 ends it", () => {
+  test("410 ends the delivery", () => {
     expect(decide(answered(410))).toMatchObject({ status: "gone", retryInMs: null, lastStatus: 410 });
   });
 
@@ -50,18 +50,18 @@ describe("after an attempt", () => {
     });
   });
 
-  test("the retries come after 5 s, 30 s, 5 m, 30 m, 2 h, 6 h and 24 h, then it is given up", () => {
+  test("retries follow after 5 s, 30 s, 5 m, 30 m, 2 h, 6 h and 24 h", () => {
     const pauses = [0, 1, 2, 3, 4, 5, 6, 7].map((failures) => decide(unanswered("timeout"), failures).retryInMs);
     expect(pauses).toEqual([5e3, 30e3, 300e3, 1_800e3, 7_200e3, 21_600e3, 86_400e3, null]);
     expect(decide(unanswered("timeout"), 7)).toMatchObject({ status: "failed", failures: 8 });
   });
 
-  test("jitter moves a pause by a fifth either way", () => {
+  test("jitter changes a delay by up to a fifth", () => {
     expect(decide(answered(500), 0, 0).retryInMs).toBe(4_000);
     expect(decide(answered(500), 0, 1).retryInMs).toBe(6_000);
   });
 
-  test.each(["address_refused", "invalid_url"] as const)("%s is given up at once", (reason) => {
+  test.each(["address_refused", "invalid_url"] as const)("%s fails without retries", (reason) => {
     expect(decide(unanswered(reason))).toMatchObject({
       status: "failed",
       retryInMs: null,
@@ -69,7 +69,7 @@ describe("after an attempt", () => {
     });
   });
 
-  test("Retry-After makes a pause longer, never shorter, and not longer than a day", () => {
+  test("Retry-After can only lengthen a delay, up to a day", () => {
     expect(decide(answered(429, 60_000)).retryInMs).toBe(60_000);
     expect(decide(answered(429, 1_000)).retryInMs).toBe(5_000);
     expect(decide(answered(503, 1e12)).retryInMs).toBe(86_400_000);
@@ -91,7 +91,7 @@ describe("after an attempt", () => {
 describe("the request", () => {
   const webhook = (over: object) => ({ url: "https://a.example/x", headers: {}, query_params: {}, ...over });
 
-  test("parameters come behind the address's own, whose bytes stay", () => {
+  test("parameters follow those of the URL, which stay unchanged", () => {
     const query_params = { b: "2 & ü", a: "again" };
     expect(addressOf(webhook({ url: "https://a.example/x?a=%20+1#part", query_params })).search).toBe(
       "?a=%20+1&b=2+%26+%C3%BC&a=again",
@@ -100,7 +100,7 @@ describe("the request", () => {
     expect(addressOf(webhook({ url: "https://a.example/x?a=1" })).href).toBe("https://a.example/x?a=1");
   });
 
-  test("signs for every secret, so that either verifies", () => {
+  test("is signed with every secret", () => {
     const secrets = [41, 42].map((byte) => `whsec_${Buffer.alloc(32, byte).toString("base64")}`);
     const body = '{"text":"ü \\u0000"}';
     const headers = headersOf(webhook({}), { id: "dlv_1", body, at: new Date(), secrets });
@@ -112,7 +112,7 @@ describe("the request", () => {
     expect(() => new Verifier(first).verify(`${body} `, headers)).toThrow("No matching signature");
   });
 
-  test("given headers keep order and spelling; what is not theirs to set is dropped, in any case", () => {
+  test("user headers keep order and spelling; reserved ones are dropped", () => {
     const given = {
       "X-Second": "2",
       Authorization: "Bearer t",

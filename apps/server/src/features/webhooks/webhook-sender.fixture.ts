@@ -10,7 +10,7 @@ import { createNet } from "../../engines/net/create-net.ts";
 import { createAesVault } from "../../engines/vault/aes-vault.ts";
 import { enqueueDelivery, openWebhooks, startWebhookSender, type Webhook, type WebhookSenderDeps } from "./index.ts";
 
-/** What the tests of the sender share: a database for each test, and receivers that answer as they are told. */
+/** Shared by the sender's tests: a database per test, and receivers with programmable answers. */
 export interface Received {
   method: string | undefined;
   url: string;
@@ -31,7 +31,7 @@ export let stored: Awaited<ReturnType<typeof testDatabase>>;
 export let cleanups: (() => Promise<unknown> | unknown)[];
 let ahead: number;
 export const clock = { now: () => new Date(Date.now() + ahead) };
-/** From now on the clock of the sender is so far ahead. */
+/** Moves the sender's clock ahead. */
 export function goAhead(milliseconds: number): void {
   ahead = milliseconds;
 }
@@ -46,7 +46,7 @@ afterEach(async () => {
   await stored.drop();
 });
 
-/** A receiver that answers as told; `most` is how many it was ever asked at the same time. */
+/** `most` is the highest number of concurrent requests. */
 export async function receiver(answer: Answer = ok) {
   const received: Received[] = [];
   const state = { url: "", received, answer, open: 0, most: 0 };
@@ -122,7 +122,7 @@ export async function enqueue(...parameters: Parameters<typeof newDelivery>): Pr
 export async function find(predictionId: string, userId = "usr_ann") {
   const { deliveries } = await webhooks().list({ userId, onlyKeyId: null }, { predictionId }, { limit: 1, offset: 0 });
   const [delivery] = deliveries;
-  if (!delivery) throw new Error("there is no such delivery");
+  if (!delivery) throw new Error("delivery not found");
   return delivery;
 }
 
@@ -137,7 +137,7 @@ export const untilEnded = (predictionId: string, userId?: string) =>
   );
 export const untilReceived = (from: { received: Received[] }, count: number, timeout = 30_000) =>
   vi.waitFor(() => expect(from.received.length).toBeGreaterThanOrEqual(count), { timeout, interval: 5 });
-export const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+export { setTimeout as pause } from "node:timers/promises";
 
 export function verify({ body, headers }: Received, secret: string): unknown {
   return new Verifier(secret).verify(body, headers as Record<string, string>);

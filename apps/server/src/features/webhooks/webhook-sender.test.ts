@@ -54,7 +54,7 @@ describe("a delivery", () => {
     expect(verify(one, secret)).toEqual(JSON.parse(one.body));
   });
 
-  test("is one for a prediction, however often it is enqueued, and none when the transaction fails", async () => {
+  test("is created once per prediction, and not if the transaction fails", async () => {
     const site = await receiver();
     const delivery = newDelivery(site.url);
     await stored.database.transaction((tx) => enqueueDeliveries(tx, [delivery, newDelivery(site.url)]));
@@ -75,7 +75,7 @@ describe("a delivery", () => {
     await expect(find(lost.predictionId)).rejects.toThrow();
   });
 
-  test("lies in the table without its credentials", async () => {
+  test("is stored without its credentials", async () => {
     await enqueue("https://receiver.example/T0P/path?token=s3cret-q", {
       headers: { Authorization: "Bearer s3cret-h" },
       query_params: { key: "s3cret-p" },
@@ -101,7 +101,7 @@ describe("a delivery", () => {
     const ended = await untilEnded(moved.predictionId);
     expect(ended).toMatchObject({
       status: "failed",
-      lastError: "The delivery could not be prepared by the server",
+      lastError: "The server failed to prepare the delivery",
       url: site.url,
     });
     expect(site.received).toHaveLength(0);
@@ -109,7 +109,7 @@ describe("a delivery", () => {
 });
 
 describe("failures", () => {
-  test("are retried under the same id with the same bytes, each with a time and signature of its own", async () => {
+  test("are retried with the same id and bytes, and a new timestamp and signature", async () => {
     const site = await receiver((response) => {
       response.writeHead(site.received.length < 3 ? 500 : 200).end("said something");
     });
@@ -127,7 +127,7 @@ describe("failures", () => {
     for (const one of site.received) verify(one, secret);
   });
 
-  test("are shown while it waits for its retry, and at last when it is given up", async () => {
+  test("are shown while a retry is pending and after the last one", async () => {
     const site = await receiver((response) => response.writeHead(503).end());
     const sender = await startSender({ schedule: [60_000] });
     const predictionId = await enqueue(site.url);
@@ -143,7 +143,7 @@ describe("failures", () => {
     expect(await untilEnded(predictionId)).toMatchObject({ status: "failed", attempts: 2, nextAttemptAt: null });
   });
 
-  test("410 ends it as gone", async () => {
+  test("410 ends the delivery as gone", async () => {
     const site = await receiver((response) => response.writeHead(410).end());
     await startSender();
     expect(await untilEnded(await enqueue(site.url))).toMatchObject({ status: "gone", attempts: 1 });
@@ -151,7 +151,7 @@ describe("failures", () => {
     expect(site.received).toHaveLength(1);
   });
 
-  test("a redirect is one, and is not followed", async () => {
+  test("a redirect is a failure and is not followed", async () => {
     const target = await receiver();
     const site = await receiver((response) => response.writeHead(307, { location: target.url }).end());
     await startSender({ schedule: [10] });
@@ -163,7 +163,7 @@ describe("failures", () => {
     expect(target.received).toHaveLength(0);
   });
 
-  test("a private address is refused at once, by name too, and nothing is sent", async () => {
+  test("a private address, also by name, is refused at once", async () => {
     const site = await receiver();
     await startSender({ allowPrivateNetwork: false });
     const port = site.url.split(":").at(-1);
@@ -177,7 +177,7 @@ describe("failures", () => {
     expect(site.received).toHaveLength(0);
   });
 
-  test("a receiver that does not answer in time, is not there, or breaks off", async () => {
+  test("include timeouts, refused connections and broken answers", async () => {
     const silent = await receiver(never);
     const closed = createTcpServer().listen(0, "127.0.0.1");
     await once(closed, "listening");
@@ -206,7 +206,7 @@ describe("failures", () => {
     expect(second.at - first.at).toBeGreaterThanOrEqual(950);
   });
 
-  test("a 2xx counts when its status is there, however long or slow the rest of the answer", async () => {
+  test("a 2xx counts even if its body is endless or slow", async () => {
     const endless = await receiver((response) => {
       response.writeHead(200);
       const more = setInterval(() => response.write("x".repeat(4096)), 5);
@@ -217,13 +217,13 @@ describe("failures", () => {
     for (const site of [endless, hanging]) {
       expect(await untilEnded(await enqueue(site.url))).toMatchObject({ status: "delivered", attempts: 1 });
     }
-    // The connections do not stay: they are cut by size and by time.
+    // Connections are closed by size or time.
     await vi.waitFor(() => expect([endless.open, hanging.open]).toEqual([0, 0]), { timeout: 20_000 });
   });
 });
 
 describe("secrets", () => {
-  test("the first is made once, also by many at the same moment", async () => {
+  test("the first one is created once, also by concurrent calls", async () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => webhooks().secrets("usr_ann")));
     expect(new Set(all.flat()).size).toBe(1);
     const [secret = ""] = all[0] ?? [];
@@ -232,7 +232,7 @@ describe("secrets", () => {
     expect(await webhooks().secrets("usr_bob")).not.toEqual([secret]);
   });
 
-  test("after a rotation the old one signs too for a day, then no longer", async () => {
+  test("after a rotation the old one signs for another day", async () => {
     const site = await receiver();
     await startSender();
     const [old = ""] = await webhooks().secrets("usr_ann");
@@ -258,7 +258,7 @@ describe("secrets", () => {
     expect(later.headers["webhook-signature"]).toBe(signed(later, fresh));
   });
 
-  test("rotations at the same moment come one after the other, and stop at ten that sign", async () => {
+  test("concurrent rotations are serialised and stop at ten active secrets", async () => {
     const ends = await Promise.allSettled(Array.from({ length: 12 }, () => webhooks().rotateSecret("usr_ann")));
     expect(ends.filter((end) => end.status === "fulfilled")).toHaveLength(9);
     for (const end of ends) if (end.status === "rejected") expect(end.reason).toMatchObject({ type: "conflict" });
@@ -268,10 +268,10 @@ describe("secrets", () => {
   });
 });
 
-describe("sending again", () => {
+describe("resending", () => {
   const ann = { userId: "usr_ann", onlyKeyId: null };
 
-  test("goes out under the same id with the same bytes, with a fresh schedule", async () => {
+  test("uses the same id and bytes, and a new schedule", async () => {
     const site = await receiver();
     await startSender({ schedule: [10, 10] });
     const predictionId = await enqueue(site.url);
@@ -286,7 +286,7 @@ describe("sending again", () => {
     expect(new Set(site.received.map((one) => one.body)).size).toBe(1);
   });
 
-  test("while an attempt is under way it follows that one, and never runs beside it", async () => {
+  test("during an attempt starts another one after it", async () => {
     const site = await receiver((response) => setTimeout(() => response.writeHead(200).end(), 300));
     await startSender();
     const predictionId = await enqueue(site.url);
@@ -299,7 +299,7 @@ describe("sending again", () => {
     expect(site.most).toBe(1);
   });
 
-  test("brings a waiting retry forward", async () => {
+  test("sends a pending retry at once", async () => {
     const site = await receiver((response) => response.writeHead(site.received.length === 1 ? 500 : 200).end());
     await startSender({ schedule: [600_000] });
     const predictionId = await enqueue(site.url);
@@ -309,7 +309,7 @@ describe("sending again", () => {
   });
 });
 
-test("old deliveries are forgotten once they have ended", async () => {
+test("old deliveries are deleted after they ended", async () => {
   const site = await receiver();
   const sender = await startSender();
   const [old, recent] = await Promise.all([enqueue(site.url), enqueue(site.url)]);

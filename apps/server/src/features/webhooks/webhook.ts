@@ -1,21 +1,21 @@
 import type { DeliveryStatus } from "@gantry/wire";
 import type { Vault } from "../../engines/vault/vault.ts";
 
-/** Where a prediction's end is to be told, as its caller gave it. */
+/** As the caller gave it. */
 export interface Webhook {
   url: string;
   headers: Record<string, string>;
   query_params: Record<string, string>;
 }
 
-/** A webhook as it is kept, from acceptance on: the headers and the address may hold credentials. */
+/** As stored: headers and URL may contain credentials. */
 export interface SealedWebhook {
-  /** The origin of the address. */
+  /** Origin of the URL. */
   destination: string;
   target: Uint8Array;
 }
 
-/** To whom a sealed webhook belongs; it opens for nobody else. */
+/** A sealed webhook opens only for this user and prediction. */
 export interface WebhookOwner {
   userId: string;
   predictionId: string;
@@ -25,13 +25,12 @@ export interface NewDelivery extends WebhookOwner {
   /** `owner/model`. */
   modelName: string;
   webhook: SealedWebhook;
-  /** Written as JSON once; attempts send the same bytes as long as nothing in it has run out. */
+  /** Serialised once: attempts send the same bytes until a link in it expires. */
   payload: object;
-  /** W3C traceparent of the request that it goes back to. */
+  /** W3C traceparent of the original request. */
   trace?: string | null;
 }
 
-/** A delivery as its owner sees it. */
 export interface Delivery {
   id: string;
   predictionId: string;
@@ -46,7 +45,6 @@ export interface Delivery {
 
 const contextOf = ({ userId, predictionId }: WebhookOwner) => `webhook:${userId}:${predictionId}`;
 
-/** To be called once, at acceptance; the sealed form then travels with the prediction into its delivery. */
 export function sealWebhook(vault: Vault, owner: WebhookOwner, { url, headers, query_params }: Webhook): SealedWebhook {
   const target = vault.seal(JSON.stringify({ url, headers, query_params }), contextOf(owner));
   return { destination: new URL(url).origin, target };

@@ -250,7 +250,7 @@ describe("DELETE /drives/{id}/tree/{path}", () => {
     // A variable that was empty.
     for (const address of ["tree", "tree/"]) {
       const error = await expectError(call("DELETE", `/${drive}/${address}`), 400, "invalid_input", "path.path");
-      expect(error.message).toContain("%2F is the whole drive");
+      expect(error.message).toContain("Use %2F for the whole drive");
     }
     expect(await names()).toEqual(["/g", "/t"]);
     expect((await call("DELETE", `/${drive}/tree/%2F`)).status).toBe(204);

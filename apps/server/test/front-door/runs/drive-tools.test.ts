@@ -202,7 +202,7 @@ describe("a call that cannot be made", () => {
       /\.\./,
       /File not found/,
       /File not found/,
-      /names no file/,
+      /does not name a file/,
       /not found/,
     ];
     for (const [at, told] of t.told(1).entries()) expect(told).toMatch(reasons[at] ?? "a reason");

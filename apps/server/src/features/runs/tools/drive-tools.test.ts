@@ -115,7 +115,7 @@ describe("the caller's own drives", () => {
     await put("/a", "file");
     expect(await use("drive_write", { path: "/a/b", content: "x" })).toMatchObject({
       isError: true,
-      text: expect.stringContaining("/a is a file and cannot hold others"),
+      text: expect.stringContaining("/a is a file, not a directory"),
     });
     expect(await use("drive_list", { path: "/nothing" })).toEqual({ text: "Directory not found", isError: true });
   });
@@ -152,7 +152,7 @@ describe("the caller's own drives", () => {
       await expect(look(id, given)).resolves.toBeUndefined();
       await expect(look(id, { ...given, drive_id: spare })).rejects.toThrow("does not have this drive");
       await expect(look(id, { ...given, path: "/../a" })).rejects.toThrow("..");
-      await expect(look(id, { ...given, path: "/" })).rejects.toThrow("names no file");
+      await expect(look(id, { ...given, path: "/" })).rejects.toThrow("does not name a file");
       await expect(look(id, given, scopeOf(owner))).rejects.toThrow("The agent has no drive");
       const lost = scopeOf(owner, { snapshot: { drives: [foreign] } });
       await expect(look(id, given, lost)).rejects.toThrow("Drive not found");
