@@ -363,7 +363,7 @@ test("a file with lost bytes is an internal error", async () => {
   const [row] = await database.sql<{ key: string }[]>`
     select blob_key as key from drive_items where drive_id = ${driveId} and path = '/lost'`;
   await blobs.delete(row?.key ?? "");
-  await expect(get("/lost")).rejects.toThrow("not in the blob store");
+  await expect(get("/lost")).rejects.toThrow("is missing");
   await drives.deleteFile(owner, driveId, "/lost");
 });
 

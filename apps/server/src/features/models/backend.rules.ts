@@ -1,18 +1,15 @@
 import { type BackendConfig, type Manifest, promptedBackends } from "@gantry/wire";
 import type { Issue } from "../../kernel/errors.ts";
+import { isRecord } from "../../kernel/is-record.ts";
 
-/**
- * Whether an agent can work with a model: whether its backend takes messages and tools. The others take an input and give
- * an output, which no agent can work with; of those inside the server one talks.
- */
+/** Whether the backend takes messages and tools, as agents need. Of the built-in models only `rules` does. */
 export function holdsConversations({ backend: { type, model } }: Pick<Manifest, "backend">): boolean {
   return type === "builtin" ? model === "rules" : promptedBackends.has(type);
 }
 
 /**
- * Whether this backend may be saved; whether it is one at all is for its schema to say. The models inside the server cost
- * the operator's machine and nothing else, so only an admin points a name at one: else anybody could offer them under
- * another price. An owner whose model an admin gave such a backend may change everything else about it.
+ * Only an admin may use a built-in model as a backend: otherwise any user could resell the operator's machine. An owner may
+ * change everything else of a model that has such a backend. The schema checks the rest.
  */
 export function backendIssues(
   backend: unknown,
@@ -20,8 +17,8 @@ export function backendIssues(
   caller: { isAdmin: boolean },
   builtins: readonly string[],
 ): Issue[] {
-  if (typeof backend !== "object" || backend === null) return [];
-  const { type, model } = backend as { type?: unknown; model?: unknown };
+  if (!isRecord(backend)) return [];
+  const { type, model } = backend;
   if (type !== "builtin") return [];
   const loc = ["body", "backend"];
   const kept = stored?.type === "builtin" && stored.model === model;

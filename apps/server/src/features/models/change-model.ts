@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { modelNamePattern, usernamePattern } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
 import { type Fault, fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
+import { isRecord } from "../../kernel/is-record.ts";
 import type { Caller } from "../accounts/index.ts";
 import { isAdmin } from "./access.rules.ts";
 import { backendIssues } from "./backend.rules.ts";
@@ -22,7 +23,7 @@ import {
   upsertModel,
 } from "./store.ts";
 
-/** Creates a model or replaces the whole manifest of a live one. `created` tells the two apart. */
+/** Creates a model or replaces the manifest of a live one. */
 export async function putModel(
   context: ModelsContext,
   caller: Caller,
@@ -38,17 +39,23 @@ export async function putModel(
   const { manifest, issues } = checkManifest(named ? name : "model", whole.body);
   const found: Issue[] = [];
   if (!named) {
-    const msg = "A model's name has 1 to 63 of a-z, 0-9, ., _ and -, and begins with a letter or digit";
+    const msg =
+      "A model name must have 1 to 63 characters of a-z, 0-9, ., _ and -, and must begin with a letter or digit";
     found.push({ type: "value_error", loc: ["path", "model"], msg });
   }
-  if (ownerId === undefined) found.push({ type: "value_error", loc: ["path", "owner"], msg: "There is no such user" });
+  if (ownerId === undefined) found.push({ type: "value_error", loc: ["path", "owner"], msg: "User not found" });
 
   const model = await context.database.transaction(async (tx) => {
     const stored = found.length > 0 ? undefined : await lockModel(tx, owner, name);
     const rights = { isAdmin: isAdmin(caller) };
-    const backend = backendIssues(backendIn(body), stored?.model.manifest.backend, rights, context.builtins);
+    const backend = backendIssues(
+      isRecord(body) ? body.backend : undefined,
+      stored?.model.manifest.backend,
+      rights,
+      context.builtins,
+    );
     throwIfAny(withFurther([...found, ...issues], [...whole.issues, ...backend]));
-    if (!manifest || ownerId === undefined) throw new Error("a manifest was refused without an issue");
+    if (!manifest || ownerId === undefined) throw new Error("invalid manifest without an issue");
     if (manifest.visibility === "public" && (await isTakenDown(tx, ownerId, name))) throw takenDownConflict("model");
     return upsertModel(tx, ownerId, name, manifest);
   });
@@ -56,18 +63,11 @@ export async function putModel(
   return { model, created: model.version === 1 };
 }
 
-function backendIn(body: unknown): unknown {
-  return typeof body === "object" && body !== null && "backend" in body ? body.backend : undefined;
-}
-
 async function ownerIdOf(sql: Sql, username: string): Promise<string | undefined> {
   return usernamePattern.test(username) ? findOwnerId(sql, username) : undefined;
 }
 
-/**
- * Changes the given fields, each as a whole; null takes an optional field away. The result must be a valid manifest.
- * Two patches at once both take effect: each is laid over what the other left.
- */
+/** Replaces the given fields; null removes an optional one. Concurrent patches both take effect. */
 export async function patchModel(
   context: ModelsContext,
   caller: Caller,
@@ -77,7 +77,7 @@ export async function patchModel(
 ): Promise<Model> {
   if (!(await getModel(context, `${owner}/${name}`))) throw projectNotFound();
   refuseUnlessChangeable(caller, owner);
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+  if (!isRecord(body)) {
     throw fault("json_invalid", "The body must be a JSON object");
   }
   const model = await context.database.transaction(async (tx) => {
@@ -88,7 +88,7 @@ export async function patchModel(
     const { manifest, issues } = checkPatched(name, before, body);
     const rights = { isAdmin: isAdmin(caller) };
     throwIfAny(withFurther(issues, backendIssues(whole.backend, before.backend, rights, context.builtins)));
-    if (!manifest) throw new Error("a manifest was refused without an issue");
+    if (!manifest) throw new Error("invalid manifest without an issue");
     if (stored.model.takenDown && manifest.visibility === "public") throw takenDownConflict("model");
     return isDeepStrictEqual(manifest, before)
       ? stored.model
@@ -98,7 +98,7 @@ export async function patchModel(
   return model;
 }
 
-/** Retires a model: no new runs, what was accepted still ends, the name is free again. */
+/** Retires a model: accepted predictions still end, and the name is free again. */
 export async function deleteModel(context: ModelsContext, caller: Caller, owner: string, name: string): Promise<void> {
   if (!(await getModel(context, `${owner}/${name}`))) throw projectNotFound();
   refuseUnlessChangeable(caller, owner);
@@ -114,7 +114,7 @@ export function takenDownConflict(what: string): Fault {
   return fault("conflict", `An admin took this ${what} down. It stays private until an admin restores it.`);
 }
 
-/** Takes a model away from everyone but its owner. What was accepted before still ends. For admins. */
+/** For admins: makes a model private. Accepted predictions still end. */
 export async function takeDownModel(context: ModelsContext, endpointId: string, reason: string): Promise<Model> {
   return changeTakenDown(context, endpointId, async (tx, { model, seeded }) => {
     if (seeded) throw fault("conflict", "A built-in model cannot be taken down. Delete it, or set its capacity to 0.");
@@ -122,7 +122,7 @@ export async function takeDownModel(context: ModelsContext, endpointId: string, 
   });
 }
 
-/** Gives a model back the visibility that it had. One that is not taken down stays as it is. */
+/** Restores the visibility from before the take-down. */
 export async function restoreTakenDownModel(context: ModelsContext, endpointId: string): Promise<Model> {
   return changeTakenDown(context, endpointId, async (tx, { model }) => {
     if (model.takenDown) await markRestored(tx, model);

@@ -17,7 +17,7 @@ const backends = Object.keys(backendTypes).flatMap((type) =>
   (type === "builtin" ? ["rules", "image"] : ["owner/name"]).map((model) => ({ type, model })),
 );
 
-test.each(backends)("what is said of $type ($model) is what its driver can do", async ({ type, model }) => {
+test.each(backends)("$type ($model) matches its driver", async ({ type, model }) => {
   const image = createImagePainter();
   const builtins = { image, rules: createRules() };
   // Nothing is called, so there is nothing to call with.
@@ -26,6 +26,6 @@ test.each(backends)("what is said of $type ($model) is what its driver can do", 
   expect(holdsConversations(manifest(type, model))).toBe(driver.chat !== undefined);
 });
 
-test("a backend that there is none of holds none", () => {
+test("an unknown backend does not", () => {
   expect(holdsConversations(manifest("constructor", "rules"))).toBe(false);
 });

@@ -10,13 +10,13 @@ export interface ListModelsQuery {
   limit: number;
   offset: number;
   kind?: string | undefined;
-  /** A part of the endpoint id or of the title, in any case of letters. */
+  /** Part of the endpoint id or title, case-insensitive. */
   q?: string | undefined;
-  /** Public models of other users are left out, unless the key names them. */
+  /** Omits public models of other users, unless the key names them. */
   withoutOthers?: boolean;
 }
 
-/** The models that the caller may call, by endpoint id. */
+/** Models that the caller may call, sorted by endpoint id. */
 export async function listModels(
   { database }: ModelsContext,
   caller: Caller,
@@ -32,7 +32,7 @@ export async function listModels(
   return listPage(database.sql, filter, limit, offset);
 }
 
-/** Those of the models that the caller may call, active or not, by endpoint id: asked for together, as they are now. */
+/** Which of the models the caller may call, active or not. One query, not cached. */
 export async function callableAmong(
   { database }: ModelsContext,
   caller: Pick<Caller, "userId" | "models">,
@@ -51,18 +51,18 @@ function noAccess(): Fault {
   return fault("forbidden", "API key does not have access to the project");
 }
 
-/** What can be no endpoint id never reaches the database. */
+/** Other text never reaches the database. */
 export function canBeEndpointId(text: string): boolean {
   const slash = text.indexOf("/");
   return usernamePattern.test(text.slice(0, slash)) && modelNamePattern.test(text.slice(slash + 1));
 }
 
-/** The live model of an endpoint id, also a disabled owner's; from memory where it was asked for lately. */
+/** The live model, cached, also of a disabled owner. */
 export async function getModel({ memory }: ModelsContext, endpointId: string): Promise<Model | undefined> {
   return canBeEndpointId(endpointId) ? memory.get(endpointId) : undefined;
 }
 
-/** A model whose card, schema, queue or files the caller asks for: 404, then 403 access. It need not be active. */
+/** For the card, schema, queue or files of a model, active or not. Order of errors: 404, 403. */
 export async function resolveForRead(
   context: ModelsContext,
   caller: Caller,
@@ -76,8 +76,8 @@ export async function resolveForRead(
 }
 
 /**
- * The model of a run that was accepted: who began one may look after it although the model was made private since, or its
- * owner disabled, or it was retired, and then there is none.
+ * The model of an accepted prediction. Its caller keeps access if the model became private, its owner was disabled, or it
+ * was retired (undefined).
  */
 export async function resolveForRun(
   context: ModelsContext,
@@ -94,7 +94,7 @@ export async function resolveForRun(
   throw isThere ? noAccess() : projectNotFound();
 }
 
-/** A model that the caller wants to run, in the order of refusals: 404, 403 access, 403 not active. */
+/** For running a model. Order of errors: 404, 403 no access, 403 not active. */
 export async function resolveForCall(
   context: ModelsContext,
   caller: Caller,
@@ -107,5 +107,5 @@ export async function resolveForCall(
 }
 
 export function refuseUnlessChangeable(caller: Caller, owner: string): void {
-  if (!mayChange(caller, owner)) throw fault("forbidden", "Only its owner or an admin may change a model");
+  if (!mayChange(caller, owner)) throw fault("forbidden", "Only the owner of a model or an admin may change it");
 }

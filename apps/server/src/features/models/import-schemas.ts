@@ -1,23 +1,24 @@
 import type { ObjectSchema } from "@gantry/wire";
 import { Fault, type Issue } from "../../kernel/errors.ts";
+import { isRecord } from "../../kernel/is-record.ts";
 
-/** Asks a Cog server for its own schemas; rejects when it does not answer or answers something else. */
+/** Rejects if the Cog server does not answer with its schemas. */
 export type FetchCogSchema = (request: {
   url: string;
-  /** Whose stored secret `secret` names. */
+  /** Owner of the stored secret. */
   ownerId: string;
   secret: string | undefined;
 }) => Promise<{ input: ObjectSchema; output: ObjectSchema }>;
 
-/** Stand for what could not be read: nothing is to be said about them, whatever the rest of the manifest says. */
-const unread: Record<"input" | "output", ObjectSchema> = {
+/** Valid placeholders for schemas that could not be read. */
+const placeholders: Record<"input" | "output", ObjectSchema> = {
   input: { type: "object", properties: {} },
   output: { type: "object", properties: { output: { type: "string", isStream: true } } },
 };
 
 /**
- * A manifest for a Cog container may leave out `input` and `output`: they are read from the container's own
- * `/openapi.json` when the manifest is put, and kept from then on. With an issue the body is only good for finding more.
+ * A manifest for a Cog container may omit `input` and `output`: they are imported once from its `/openapi.json`. With an
+ * issue, the returned body serves only to find further issues.
  */
 export async function withImportedSchemas(
   fetchSchema: FetchCogSchema,
@@ -25,13 +26,13 @@ export async function withImportedSchemas(
   body: unknown,
 ): Promise<{ body: unknown; issues: Issue[] }> {
   const asGiven = { body, issues: [] };
-  if (typeof body !== "object" || body === null) return asGiven;
-  const { backend, input, output } = body as Record<string, unknown>;
+  if (!isRecord(body)) return asGiven;
+  const { backend, input, output } = body;
   if (input !== undefined && output !== undefined) return asGiven;
-  if (typeof backend !== "object" || backend === null) return asGiven;
-  const { type, url, secret } = backend as Record<string, unknown>;
+  if (!isRecord(backend)) return asGiven;
+  const { type, url, secret } = backend;
   if (type !== "cog" || typeof url !== "string") return asGiven;
-  const completed = (schemas: typeof unread) => ({
+  const completed = (schemas: typeof placeholders) => ({
     ...body,
     input: input ?? schemas.input,
     output: output ?? schemas.output,
@@ -40,10 +41,10 @@ export async function withImportedSchemas(
     const imported = await fetchSchema({ url, ownerId, secret: typeof secret === "string" ? secret : undefined });
     return { body: completed(imported), issues: [] };
   } catch (error) {
-    const failed = "The schemas could not be read from the Cog server's /openapi.json";
+    const failed = "Failed to read the schemas from the Cog server's /openapi.json";
     const msg = error instanceof Fault ? `${failed}. ${error.message}` : failed;
     return {
-      body: completed(unread),
+      body: completed(placeholders),
       issues: [{ type: "file_download_error", loc: ["body", "backend", "url"], msg }],
     };
   }

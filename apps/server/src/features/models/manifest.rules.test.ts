@@ -21,7 +21,7 @@ function faults(value: unknown): string[] {
 const inputWith = (field: unknown, name = "x") => body({ input: { type: "object", properties: { [name]: field } } });
 const outputWith = (field: unknown) => body({ output: { type: "object", properties: { x: field } } });
 
-test("what is left out has its default, and the title is the name", () => {
+test("omitted fields have defaults, and the title is the name", () => {
   const { manifest, issues } = checkManifest("my-model", body());
   expect(issues).toEqual([]);
   expect(manifest).toMatchObject({
@@ -43,7 +43,7 @@ test("the fields keep their order and their extensions", () => {
   );
 });
 
-test("every fault is told at once, each under its path", () => {
+test("all issues are reported at once with their paths", () => {
   expect(
     faults({
       title: 7,
@@ -104,7 +104,7 @@ test("every fault is told at once, each under its path", () => {
   );
 });
 
-test("an empty body lacks exactly what has no default", () => {
+test("an empty body lacks the fields without a default", () => {
   expect(faults({})).toEqual([
     "body.kind missing",
     "body.input missing",
@@ -113,7 +113,7 @@ test("an empty body lacks exactly what has no default", () => {
   ]);
 });
 
-test.each([undefined, null, [], "text", 3])("%j is no manifest", (value) => {
+test.each([undefined, null, [], "text", 3])("%j is not a manifest", (value) => {
   expect(faults(value)).toEqual(["body json_invalid"]);
 });
 
@@ -135,7 +135,7 @@ describe("a field", () => {
     ["a reference", { type: "string", $ref: "#/x" }, ["$ref value_error"]],
     ["a combinator", { type: "string", anyOf: [] }, ["anyOf extra_forbidden"]],
     ["a bound of another type", { type: "string", minimum: 3 }, ["minimum value_error"]],
-    ["a bound that is none", { type: "string", maxLength: -1 }, ["maxLength greater_than_equal"]],
+    ["an invalid bound", { type: "string", maxLength: -1 }, ["maxLength greater_than_equal"]],
     ["an empty enum", { type: "string", enum: [] }, ["enum sequence_too_short"]],
     ["an enum with a value twice", { type: "string", enum: ["a", "b", "a"] }, ["enum.2 value_error"]],
     ["a wrong default", { type: "boolean", default: "yes" }, ["default value_error"]],
@@ -143,10 +143,14 @@ describe("a field", () => {
     ["a default too long", { type: "string", maxLength: 2, default: "abc" }, ["default value_error"]],
     ["a default as long as it may be", { type: "string", maxLength: 1, default: "😀" }, []],
     ["a default too short", { type: "string", minLength: 2, default: "😀" }, ["default value_error"]],
-    ["a default that is no address", { type: "string", format: "uri", default: "no uri" }, ["default value_error"]],
-    ["a default that is no moment", { type: "string", format: "date-time", default: "x" }, ["default value_error"]],
+    ["a default that is not a URI", { type: "string", format: "uri", default: "no uri" }, ["default value_error"]],
+    [
+      "a default that is not a date-time",
+      { type: "string", format: "date-time", default: "x" },
+      ["default value_error"],
+    ],
     ["a default that is not exact", { type: "integer", default: 2 ** 60 }, ["default value_error"]],
-    ["a value that is no address", { type: "string", format: "uri", enum: ["http://a", "b"] }, ["enum.1 value_error"]],
+    ["a value that is not a URI", { type: "string", format: "uri", enum: ["http://a", "b"] }, ["enum.1 value_error"]],
     [
       "a default that names its parts in another order",
       { type: "object", enum: [{ a: 1, b: 2 }], default: { b: 2, a: 1 } },
@@ -162,10 +166,10 @@ describe("a field", () => {
       { type: "array", items: { type: "integer" }, default: [1.5] },
       ["default value_error"],
     ],
-    ["a required part that is none", { type: "object", required: ["a"] }, ["required.0 value_error"]],
+    ["a required part that does not exist", { type: "object", required: ["a"] }, ["required.0 value_error"]],
     ["a file inside a list", { type: "array", items: image }, ["items.format value_error"]],
     ["a file of an unknown medium", { ...image, "x-media": "picture" }, ["x-media one_of"]],
-    ["a file that is no string", { ...image, type: "integer" }, ["format value_error"]],
+    ["a file that is not a string", { ...image, type: "integer" }, ["format value_error"]],
     ["a duration of an image", { ...image, "x-max-duration": 3 }, ["x-max-duration value_error"]],
     ["formats without a file", { type: "string", "x-formats": [".png"] }, ["x-formats value_error"]],
     ["a format without a dot", { ...image, "x-formats": ["png"] }, ["x-formats.0 value_error"]],
@@ -182,7 +186,7 @@ describe("a field", () => {
     },
   );
 
-  test("of an output may have the names that requests use", () => {
+  test("of an output may use reserved request names", () => {
     const output = { type: "object", properties: { user: image, i_image: image } };
     expect(faults(body({ output }))).toEqual([]);
   });
@@ -230,7 +234,7 @@ test.each<[object, string[]]>([
   expect(faults(body({ backend }))).toEqual(expected.map((one) => `body.backend.${one}`));
 });
 
-test("what is no whole number is told as that, a text as well as a broken one", () => {
+test("a value that is not an integer is reported as such", () => {
   for (const capacity of ["x", "5", 1.5, true, null]) {
     expect(faults(body({ capacity, timeout_seconds: "x" })), String(capacity)).toEqual([
       "body.capacity int_parsing",
@@ -264,14 +268,14 @@ describe("bounds", () => {
     expect(faults(inputWith({ type: "string", default: "x".repeat(65_536) }))).toEqual(["body sequence_too_long"]);
   });
 
-  test("depth, also where nobody looks at the value", () => {
+  test("depth, also in unknown fields", () => {
     let deep: unknown = 1;
     for (let i = 0; i < 50_000; i++) deep = [deep];
     const issues = checkManifest("m", inputWith({ type: "string", "x-deep": deep })).issues;
     expect(issues).toMatchObject([{ type: "json_invalid", msg: "Nested more than 32 levels deep" }]);
   });
 
-  test("what PostgreSQL cannot keep", () => {
+  test("text that PostgreSQL cannot store", () => {
     expect(faults(body({ description: "a\0b" }))).toEqual(["body.description value_error"]);
     expect(faults(inputWith({ type: "string", "x-note": "\ud800" }))).toEqual([
       "body.input.properties.x.x-note value_error",
@@ -282,7 +286,7 @@ describe("bounds", () => {
   });
 });
 
-test("a patch replaces fields whole and null takes them out", () => {
+test("a patch replaces whole fields and null removes them", () => {
   const { manifest } = checkManifest("m", body({ pricing: { per_request: 1, per_second: 2 }, title: "Old" }));
   if (!manifest) throw new Error("refused");
   const result = patched(manifest, { pricing: { per_output: 3 }, title: null });
@@ -291,7 +295,7 @@ test("a patch replaces fields whole and null takes them out", () => {
   expect(checkManifest("m", result).manifest?.title).toBe("m");
 });
 
-test("a new shipped manifest moves only what the operator left alone", () => {
+test("a new shipped manifest changes only unpatched fields", () => {
   const shipped = (change: object) => {
     const { manifest } = checkManifest("m", body(change));
     if (!manifest) throw new Error("refused");

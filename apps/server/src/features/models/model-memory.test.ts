@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("requests at once share one lookup, and the next second asks nobody", async () => {
+test("concurrent requests share one lookup, which is cached for a second", async () => {
   const find = vi.fn(async () => version(1));
   const memory = new ModelMemory(find, log);
   await Promise.all(Array.from({ length: 100 }, () => memory.get("a/b")));
@@ -21,7 +21,7 @@ test("requests at once share one lookup, and the next second asks nobody", async
   expect(find).toHaveBeenCalledTimes(1);
 });
 
-test("a model in use is renewed before it runs out, and is asked for again when it did", async () => {
+test("a model in use is refreshed in the background, and queried again after a second", async () => {
   const find = vi.fn(async () => version(1));
   const memory = new ModelMemory(find, log);
   await memory.get("a/b");
@@ -41,7 +41,7 @@ test("the same version stays the same object", async () => {
   expect(await memory.get("a/b")).toBe(first);
 });
 
-test("that there is none is not remembered", async () => {
+test("a missing model is not cached", async () => {
   const find = vi.fn(async (): Promise<Model | undefined> => undefined);
   const memory = new ModelMemory(find, log);
   expect(await memory.get("a/b")).toBeUndefined();
@@ -50,7 +50,7 @@ test("that there is none is not remembered", async () => {
   expect(memory.size).toBe(1);
 });
 
-test("a lookup that began before a change is neither kept nor joined", async () => {
+test("a lookup from before a change is not cached or joined", async () => {
   const answers: ((model: Model) => void)[] = [];
   const memory = new ModelMemory(() => new Promise((resolve) => answers.push(resolve)), log);
   const early = memory.get("a/b");
@@ -63,14 +63,14 @@ test("a lookup that began before a change is neither kept nor joined", async () 
   expect((await memory.get("a/b"))?.version).toBe(2);
 });
 
-test("a lookup that fails is told to who waits, and the next one asks again", async () => {
+test("a failed lookup rejects, and the next one queries again", async () => {
   const find = vi.fn<() => Promise<Model>>().mockRejectedValueOnce(new Error("away")).mockResolvedValue(version(1));
   const memory = new ModelMemory(find, log);
   await expect(memory.get("a/b")).rejects.toThrow("away");
   expect((await memory.get("a/b"))?.version).toBe(1);
 });
 
-test("no more than a thousand are remembered, the longest unused goes first", async () => {
+test("the cache holds a thousand models and evicts the least recently used", async () => {
   const find = vi.fn(async () => version(1));
   const memory = new ModelMemory(find, log);
   for (let i = 0; i <= 1000; i++) await memory.get(`a/${i}`);

@@ -6,22 +6,18 @@ interface Remembered {
   since: number;
 }
 
-/** How long an answer of the database is used. Changes are announced at once; this is for a lost announcement. */
+/** Changes are announced at once; this bounds the effect of a lost announcement. */
 const freshMillis = 1000;
-/** From here on an answer is renewed in the background, so that a model in use never waits for the database. */
+/** Older entries are refreshed in the background, so that a model in use does not wait for the database. */
 const renewMillis = freshMillis / 2;
-/** A manifest is bounded, so this many are too. */
 const maxModels = 1000;
 
-/**
- * The models called lately, by endpoint id. Only models are remembered, never that there is none: a name works as soon
- * as it is taken. Requests for one model share one lookup.
- */
+/** Cache of recent models by endpoint id. Missing models are not cached, so a new name works at once. Requests share lookups. */
 export class ModelMemory {
   readonly #find: (endpointId: string) => Promise<Model | undefined>;
   readonly #log: Log;
   readonly #known = new Map<string, Remembered>();
-  readonly #underWay = new Map<string, Promise<Model | undefined>>();
+  readonly #pending = new Map<string, Promise<Model | undefined>>();
 
   constructor(find: (endpointId: string) => Promise<Model | undefined>, log: Log) {
     this.#find = find;
@@ -33,25 +29,25 @@ export class ModelMemory {
     const age = known ? performance.now() - known.since : Number.POSITIVE_INFINITY;
     if (!known || age >= freshMillis) return this.#lookUp(endpointId);
     if (age >= renewMillis) {
-      this.#lookUp(endpointId).catch((error) => this.#log.warn({ err: error }, "renewing a known model failed"));
+      this.#lookUp(endpointId).catch((error) => this.#log.warn({ err: error }, "Failed to refresh a cached model"));
     }
     return known.model;
   }
 
-  /** Called when a change is committed: whoever asks from now on sees it, also who would have joined a lookup. */
+  /** Call it after a change is committed. Later requests do not join a lookup that began before. */
   forget(endpointId: string): void {
     const known = this.#known.get(endpointId);
-    // Kept as the measure for the next answer: it is the same object if nothing changed after all.
+    // Keeps the object, which is reused if the version did not change.
     if (known) known.since = Number.NEGATIVE_INFINITY;
-    this.#underWay.delete(endpointId);
+    this.#pending.delete(endpointId);
   }
 
-  /** The same for all models of a user that changed; whose a lookup under way is about is not known yet. */
+  /** Also drops all lookups in flight, because their owner is not known yet. */
   forgetOwner(userId: string): void {
     for (const known of this.#known.values()) {
       if (known.model.ownerId === userId) known.since = Number.NEGATIVE_INFINITY;
     }
-    this.#underWay.clear();
+    this.#pending.clear();
   }
 
   get size(): number {
@@ -59,28 +55,28 @@ export class ModelMemory {
   }
 
   #lookUp(endpointId: string): Promise<Model | undefined> {
-    const shared = this.#underWay.get(endpointId);
+    const shared = this.#pending.get(endpointId);
     if (shared) return shared;
     const since = performance.now();
     const lookup = this.#find(endpointId).then(
       (model) => {
-        // A lookup that was forgotten began before the change: its answer is good for who waits, but is not kept.
-        if (this.#underWay.get(endpointId) !== lookup) return model;
-        this.#underWay.delete(endpointId);
+        // A lookup from before a change answers its callers but is not cached.
+        if (this.#pending.get(endpointId) !== lookup) return model;
+        this.#pending.delete(endpointId);
         return this.#keep(endpointId, model, since);
       },
       (error) => {
-        if (this.#underWay.get(endpointId) === lookup) this.#underWay.delete(endpointId);
+        if (this.#pending.get(endpointId) === lookup) this.#pending.delete(endpointId);
         throw error;
       },
     );
-    this.#underWay.set(endpointId, lookup);
+    this.#pending.set(endpointId, lookup);
     return lookup;
   }
 
   #keep(endpointId: string, found: Model | undefined, since: number): Model | undefined {
     const before = this.#known.get(endpointId)?.model;
-    // Written again at every renewal, so the first one is the longest out of use.
+    // Entries in use move to the end, so the first one is the least recently used.
     this.#known.delete(endpointId);
     if (!found) return undefined;
     const model = before && isSame(before, found) ? before : found;

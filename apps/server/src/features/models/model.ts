@@ -1,26 +1,26 @@
 import type { Manifest, TakenDown } from "@gantry/wire";
 
 /**
- * A model as it stands. One in use is the same object while its version is the same, so what is derived from a manifest
- * may be kept in a WeakMap by model. Shared between requests, therefore frozen.
+ * A cached model stays the same object until its version changes, so derived values can be kept in a WeakMap. Shared
+ * between requests, therefore frozen.
  *
- *   (PUT) ──► live ──► retired                  PUT and PATCH on a live model count its version up
+ *   (PUT) ──► live ──► retired                  PUT and PATCH on a live model increment its version
  *              └─ capacity 0: live, not active  a retired row never changes; its name is free again
  */
 export interface Model {
-  /** The row: what predictions refer to. A name that is used again after a DELETE gets another id. */
+  /** Predictions refer to it. A name reused after a DELETE gets a new id. */
   readonly id: string;
   readonly ownerId: string;
   readonly owner: string;
-  /** Such a model is there for what was accepted, and for an admin to change; nobody else finds it. */
+  /** Only accepted predictions and admins still see such a model. */
   readonly isOwnerDisabled: boolean;
-  /** The installation owns it, not a person. */
+  /** Owned by a system user. */
   readonly isBuiltIn: boolean;
   readonly name: string;
   /** `owner/name`. */
   readonly endpointId: string;
   readonly version: number;
-  /** An admin took it away from everyone but its owner: it is private until it is restored. */
+  /** Made private by an admin until it is restored. */
   readonly takenDown: TakenDown | null;
   readonly manifest: Manifest;
   readonly createdAt: Date;

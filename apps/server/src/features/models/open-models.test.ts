@@ -39,7 +39,7 @@ const backend = { type: "cog", url: "http://cog.example" };
 const body = { ...textManifest, backend };
 
 describe("two nodes on one database", () => {
-  test("a change is seen at once on its node, and by announcement on the other", async () => {
+  test("a change is visible at once on its node and after an announcement on the other", async () => {
     // What a node remembers never gets old: only the announcement can change it.
     vi.spyOn(performance, "now").mockReturnValue(performance.now());
     onTestFinished(() => void vi.restoreAllMocks());
@@ -60,7 +60,7 @@ describe("two nodes on one database", () => {
     expect((await here.getModel("admin/m"))?.version).toBe(1);
   });
 
-  test("a lost announcement is made good", async () => {
+  test("a lost announcement is repaired by expiry", async () => {
     await here.putModel(admin, "admin", "quiet", body);
     await there.getModel("admin/quiet");
     await stored.database.sql`update models set version = 99 where name = 'quiet'`;
@@ -89,7 +89,7 @@ describe("the built-in models", () => {
     return row;
   };
 
-  test("are made once by three nodes that start together", async () => {
+  test("are created once by three concurrent starts", async () => {
     const seeds = textModels({});
     await Promise.all(Array.from({ length: 3 }, () => seedModels(stored.database, seeds)));
     const rows = await stored.database.sql<{ version: number }[]>`
@@ -100,7 +100,7 @@ describe("the built-in models", () => {
     }
   });
 
-  test("follow what ships, but for what the operator patched", async () => {
+  test("follow the shipped manifest, except patched fields", async () => {
     await seed("a", textManifest);
     await here.patchModel(admin, "gantry", "a", { pricing: { per_request: 1 } });
     const next = { ...textManifest, description: "Better.", pricing: { per_request: 9 }, capacity: 8 };
@@ -111,7 +111,7 @@ describe("the built-in models", () => {
     await expect.poll(async () => (await here.getModel("gantry/a"))?.manifest.capacity).toBe(8);
   });
 
-  test("stay as they work when the patch and what ships now do not go together", async () => {
+  test("stay unchanged if the patch does not fit the new manifest", async () => {
     await seed("b", textManifest);
     const output = { type: "object", properties: { n: { type: "integer" } } };
     await here.patchModel(admin, "gantry", "b", { kind: "other", context_window: null, output });
@@ -119,7 +119,7 @@ describe("the built-in models", () => {
     expect(await read("b")).toMatchObject({ manifest: { kind: "other", output }, version: 2 });
   });
 
-  test("are left alone once they were replaced or retired", async () => {
+  test("stay unchanged after they were replaced or retired", async () => {
     await seed("c", textManifest);
     await here.putModel(admin, "gantry", "c", body);
     await seed("c", { ...textManifest, capacity: 3 });
@@ -147,10 +147,10 @@ describe("the built-in models", () => {
     }
   });
 
-  test("a seed without its owner, or that is not valid, is said at start", async () => {
-    await expect(seedModels(stored.database, [{ owner: "nobody", name: "x", manifest: textManifest }])).rejects.toThrow(
-      "nobody/x has no owner",
-    );
+  test("an invalid seed or a missing owner fails at start", async () => {
+    await expect(
+      seedModels(stored.database, [{ owner: "stranger", name: "x", manifest: textManifest }]),
+    ).rejects.toThrow("owner of the built-in model stranger/x does not exist");
     await expect(seed("x", { ...textManifest, capacity: -1 })).rejects.toThrow("capacity");
   });
 });

@@ -10,46 +10,42 @@ import type { Model, SeedModel } from "./model.ts";
 import { findOwnerId, insertSeeded, lockModel, updateModel } from "./store.ts";
 
 /**
- * Brings the built-in models in. Runs at every start of every node, after the users that own them were made; nodes
- * that start at once wait for each other's rows and find the work done.
+ * Creates and updates the built-in models. Runs at every start of every node; concurrent starts wait for each other's rows.
  *
- *   no row of that name ──► made as shipped
- *   live, as shipped before, another manifest ships now ──► every field that the operator did not patch follows
- *   retired, or PUT by somebody ──► stays as it is, until an admin restores it
+ *   no model of that name ──► created as shipped
+ *   live, and the shipped manifest has changed ──► fields that the operator has not patched follow
+ *   retired, or replaced by a PUT ──► unchanged until an admin restores it
  */
 export async function seedModels(database: Database, models: readonly SeedModel[]): Promise<void> {
   for (const model of models) await database.transaction((tx) => seedOne(tx, model));
 }
 
-/** Where a built-in model belongs, and its manifest as it is stored. What is wrong there is wrong with the program. */
-export async function placeOf(
+/** Owner and checked manifest. An error here is a bug of the program. */
+async function prepareSeed(
   tx: Transaction,
   { owner, name, manifest: shipped }: SeedModel,
 ): Promise<{ ownerId: string; manifest: Manifest }> {
   const ownerId = await findOwnerId(tx, owner);
-  if (ownerId === undefined) throw new Error(`the built-in model ${owner}/${name} has no owner: make that user first`);
+  if (ownerId === undefined) throw new Error(`owner of the built-in model ${owner}/${name} does not exist`);
   const { manifest, issues } = checkManifest(name, shipped);
-  if (!manifest) throw new Error(`the built-in model ${owner}/${name} is not valid: ${JSON.stringify(issues)}`);
+  if (!manifest) throw new Error(`built-in model ${owner}/${name} is invalid: ${JSON.stringify(issues)}`);
   return { ownerId, manifest };
 }
 
 async function seedOne(tx: Transaction, model: SeedModel): Promise<void> {
   const { owner, name } = model;
-  const { ownerId, manifest } = await placeOf(tx, model);
+  const { ownerId, manifest } = await prepareSeed(tx, model);
   if (await insertSeeded(tx, ownerId, name, { manifest, afterRetired: false })) return;
 
   const stored = await lockModel(tx, owner, name);
   if (!stored?.seeded || isDeepStrictEqual(stored.seeded, manifest)) return;
   const merged = reseeded(stored.model.manifest, stored.seeded, manifest, isDeepStrictEqual);
   const checked = checkManifest(name, merged);
-  // What the operator patched may not go together with what ships now; then the model stays as it works today.
+  // If the operator's patch and the new manifest do not fit together, the model stays unchanged.
   if (checked.manifest) await updateModel(tx, stored.model.id, checked.manifest, manifest);
 }
 
-/**
- * Brings a built-in model back that was retired, as it ships now; from then on it follows what ships, as before. One that
- * stands is not touched: whoever replaced it retires that one first.
- */
+/** Restores a retired built-in model as currently shipped. A live model of that name must be deleted first. */
 export async function restoreModel(
   { database, shipped, memory }: ModelsContext,
   caller: Caller,
@@ -60,10 +56,10 @@ export async function restoreModel(
   const builtIn = shipped.find((one) => one.owner === owner && one.name === name);
   if (!builtIn) throw projectNotFound();
   const model = await database.transaction(async (tx) => {
-    const { ownerId, manifest } = await placeOf(tx, builtIn);
+    const { ownerId, manifest } = await prepareSeed(tx, builtIn);
     return insertSeeded(tx, ownerId, name, { manifest, afterRetired: true });
   });
-  if (!model) throw fault("conflict", `There is a model ${owner}/${name}: delete it first`);
+  if (!model) throw fault("conflict", `A model ${owner}/${name} exists. To restore the built-in one, delete it first.`);
   memory.forget(model.endpointId);
   return model;
 }

@@ -2,11 +2,11 @@ import type { Manifest } from "@gantry/wire";
 import type { Sql, Transaction } from "../../engines/database/database.ts";
 import type { Model } from "./model.ts";
 
-/** Carries the endpoint id of every model that changed. */
+/** Payload: the endpoint id of a model that changed. */
 export const changesChannel = "models_changed";
 
 interface ModelRow extends Omit<Model, "endpointId"> {
-  /** The shipped manifest of a built-in model, null for any other. */
+  /** Last shipped manifest of a built-in model; null for others. */
   readonly seeded: Manifest | null;
 }
 
@@ -31,7 +31,6 @@ export async function findModel(sql: Sql, owner: string, name: string): Promise<
   return row && toStored(row).model;
 }
 
-/** The live models of these endpoint ids, as far as there are any. */
 export async function findModels(sql: Sql, endpointIds: readonly string[]): Promise<Model[]> {
   if (endpointIds.length === 0) return [];
   const named = endpointIds.map((endpointId) => endpointId.split("/"));
@@ -44,14 +43,13 @@ export async function findModels(sql: Sql, endpointIds: readonly string[]): Prom
   return rows.map((row) => toStored(row).model);
 }
 
-/** A model by its row, also when it is retired: what was accepted still runs. */
+/** Also finds retired models, for accepted predictions. */
 export async function findModelRow(sql: Sql, id: string): Promise<Model | undefined> {
   const [row] = await sql<ModelRow[]>`
     select ${columns(sql)} from models m join users u on u.id = m.owner_id where m.id = ${id}`;
   return row && toStored(row).model;
 }
 
-/** The live model of that name, locked until the transaction ends. */
 export async function lockModel(tx: Transaction, owner: string, name: string): Promise<StoredModel | undefined> {
   const [row] = await tx<ModelRow[]>`
     select ${columns(tx)} from models m join users u on u.id = m.owner_id
@@ -65,7 +63,7 @@ export async function findOwnerId(sql: Sql, username: string): Promise<string | 
   return row?.id;
 }
 
-/** A name stays taken down when its model is deleted and created again. */
+/** A name stays taken down if its model is deleted and created again. */
 const takenDownOf = (sql: Sql, ownerId: string, name: string) => sql`(
   select taken_down from models where owner_id = ${ownerId} and name = ${name}
   order by retired_at desc nulls first, id desc limit 1)`;
@@ -75,7 +73,7 @@ export async function isTakenDown(sql: Sql, ownerId: string, name: string): Prom
   return row?.taken ?? false;
 }
 
-/** Makes a locked model private, and says why. Taken down again, it keeps the visibility that it gets back. */
+/** A second take-down keeps the visibility to restore. */
 export async function markTakenDown(
   tx: Transaction,
   { id, manifest }: Model,
@@ -106,7 +104,7 @@ export async function announceChange(tx: Transaction, endpointId: string): Promi
 /** Usernames never change. */
 const usernameOf = (sql: Sql, id: string) => sql`(select username from users where id = ${id})`;
 
-/** Writes the whole manifest over the live model of that name, or makes one. Version 1 is a model just made. */
+/** Version 1 means that the model was created. */
 export async function upsertModel(tx: Transaction, ownerId: string, name: string, manifest: Manifest): Promise<Model> {
   const [row] = await tx<ModelRow[]>`
     with m as (
@@ -122,10 +120,7 @@ export async function upsertModel(tx: Transaction, ownerId: string, name: string
   return announced(tx, row);
 }
 
-/**
- * Makes a built-in model unless one of that name stands, or stood and was retired, which `afterRetired` does not look at.
- * Undefined where it made none.
- */
+/** Undefined if a live model of that name exists, or a retired one without `afterRetired`. */
 export async function insertSeeded(
   tx: Transaction,
   ownerId: string,
@@ -146,7 +141,7 @@ export async function insertSeeded(
   return row && announced(tx, row);
 }
 
-/** Changes a locked model. `seeded` is what it then counts as shipped with. */
+/** Needs the lock of the model. */
 export async function updateModel(
   tx: Transaction,
   id: string,
@@ -171,13 +166,13 @@ export async function retireModel(tx: Transaction, model: Model): Promise<void> 
   await announceChange(tx, model.endpointId);
 }
 
-/** As text, because the driver would send a value of the type json through jsonb, which loses the order of fields. */
+/** As text: the driver would send it as jsonb, which loses the order of fields. */
 function asJson(sql: Sql, manifest: Manifest) {
   return sql`${JSON.stringify(manifest)}::text::json`;
 }
 
 async function announced(tx: Transaction, row: ModelRow | undefined): Promise<Model> {
-  if (!row) throw new Error("a model that was locked or just written is gone");
+  if (!row) throw new Error("model is missing after it was locked or written");
   const { model } = toStored(row);
   await announceChange(tx, model.endpointId);
   return model;
@@ -185,16 +180,15 @@ async function announced(tx: Transaction, row: ModelRow | undefined): Promise<Mo
 
 export interface ListFilter {
   userId: string;
-  /** The endpoint ids that the key is confined to. */
+  /** Endpoint ids of a restricted key. */
   reach: readonly string[] | null;
   kind: string | undefined;
-  /** A part of the endpoint id or of the title. */
   q: string | undefined;
-  /** Only the user's own models and built-in ones. */
+  /** Only own and built-in models. */
   withoutOthers: boolean;
 }
 
-/** By endpoint id. The page is chosen by an index that holds all it is chosen by; manifests are read for that page only. */
+/** An index chooses the page; manifests are read only for that page. */
 export async function listPage(
   sql: Sql,
   filter: ListFilter,

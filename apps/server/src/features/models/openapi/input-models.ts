@@ -15,11 +15,11 @@ const webhook: Json = {
     title: "Webhook",
     default: webhookDefault,
     description:
-      "A JSON object with url, headers and query_params, sent when the run ends. An empty url is no webhook.",
+      "A JSON object with url, headers and query_params, sent when the run ends. With an empty url, no webhook is sent.",
   }),
 };
 
-/** Null may always stand where a field's type has it; in JSON Schema only if the list of values has it too. */
+/** In JSON Schema, a nullable enum must list null. */
 function withNull(field: FieldSchema): FieldSchema {
   if (!field.enum || field.enum.includes(null) || ![field.type].flat().includes("null")) return field;
   return { ...field, enum: [...field.enum, null] };
@@ -39,7 +39,7 @@ function withParts({ input }: Manifest, title: string, parts: Json): Json {
   return { title, type: "object", properties: { ...properties, ...parts }, ...(required && { required }) };
 }
 
-/** The input and output of this model, and the input as each route takes it. */
+/** Input and output of the model, and the input of each route. */
 export function dynamicModels(manifest: Manifest): Json {
   return {
     DynamicInputModel: described(manifest.input, "DynamicInputModel"),
@@ -54,7 +54,7 @@ function contentTypeOf(field: FieldSchema): string {
   return media === undefined || media === "file" ? "*/*" : `${media}/*`;
 }
 
-/** The content types of the file parts, keyed by the second spelling of their names. */
+/** Content types of the file parts, under the second form of their names. */
 function fileEncodings(manifest: Manifest): Json {
   const files = Object.entries(manifest.input.properties).filter(([, field]) => field.format === "binary");
   return Object.fromEntries(files.map(([name, field]) => [`i_${name}`, { contentType: contentTypeOf(field) }]));

@@ -90,7 +90,7 @@ describe("passes a public validator of OpenAPI 3.1", () => {
     expect(JSON.stringify(validator.resolveRefs())).not.toContain('"$ref"');
   });
 
-  test("which refuses a document that is none", async () => {
+  test("which refuses an invalid document", async () => {
     const broken = documentOf(imageManifest);
     const result = await new Validator().validate({ ...broken, info: {} });
     expect(result.valid).toBe(false);

@@ -4,7 +4,7 @@ import { errorResponses, type Json } from "./parts.ts";
 import { modelPaths } from "./paths.ts";
 import { records } from "./records.ts";
 
-/** The model's own schema document. `baseUrl` is the address under which the reader reached the service. */
+/** `baseUrl` is the URL that the reader used. */
 export function modelOpenApi(model: Pick<Model, "endpointId" | "manifest">, baseUrl: string): Json {
   const { endpointId, manifest } = model;
   return {

@@ -1,13 +1,12 @@
 import { retryableHeader as retryable } from "@gantry/wire";
 
-/** A piece of an OpenAPI document. */
+/** Part of an OpenAPI document. */
 export type Json = { readonly [key: string]: unknown };
 
 export const schemaRef = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
 
 export const nullable = (type: string, rest: Json = {}): Json => ({ type: [type, "null"], ...rest });
 
-/** An object whose fields are all required, except those listed after them. */
 export function record(required: Json, optional: Json = {}, rest: Json = {}): Json {
   return {
     type: "object",
@@ -23,18 +22,17 @@ const answer = (description: string, schema: string, headers?: Json): Json => ({
   content: { "application/json": { schema: schemaRef(schema) } },
 });
 
-/** The errors, one response each, that operations refer to. */
 export const errorResponses: Json = {
   Unauthorized: answer("The API key is missing or invalid.", "Unauthorized"),
   Forbidden: answer("No access to the model, the model is not active, or the wallet is empty.", "Refusal", retryable),
-  NotFound: answer("There is no such model, prediction or file.", "Refusal", retryable),
+  NotFound: answer("Model, prediction or file not found.", "Refusal", retryable),
   ValidationError: answer("A field is missing or wrong.", "HTTPValidationError", retryable),
   TooManyRequests: answer("Too many requests a minute, or too many at once.", "Refusal", {
     ...retryable,
     "Retry-After": { description: "Seconds.", schema: { type: "integer" } },
   }),
   Cancelled: answer("The prediction was cancelled.", "StructuredError", retryable),
-  Failed: answer("The run failed, or the service cannot serve for the moment.", "StructuredError", retryable),
+  Failed: answer("The run failed, or the service is unavailable.", "StructuredError", retryable),
 };
 
 const ref = (name: string): Json => ({ $ref: `#/components/responses/${name}` });

@@ -92,7 +92,7 @@ function resultOperation(operationId: string): Json {
         "wait",
         false,
         { type: "number", minimum: 0, maximum: 60, default: 0 },
-        "Holds the answer until the run ends, for so many seconds at most.",
+        "Waits for the end of the run, up to this many seconds.",
       ),
     ],
     responses: {
@@ -135,8 +135,8 @@ function storagePaths(): Json {
     "/upload_url": {
       get: operation("uploadUrl", "A link to upload a file to", {
         parameters: [
-          query("filename", false, text, "The name that the file shall have."),
-          query("content_type", false, text, "What the file is."),
+          query("filename", false, text, "Name of the file."),
+          query("content_type", false, text, "Content type of the file."),
         ],
         responses: link("A link for a PUT of the file; file_input.s3_path is its address."),
       }),
@@ -144,7 +144,7 @@ function storagePaths(): Json {
     "/download_s3_url": {
       get: operation("downloadS3Url", "A link to download a file from", {
         parameters: [query("s3_path_to_sign", true, text, "The s3:// address of the file.")],
-        responses: link("A link that holds for 86400 seconds."),
+        responses: link("A link that is valid for 86400 seconds."),
       }),
     },
     "/upload_file": {

@@ -8,7 +8,7 @@ const freeForm: Json = { type: "object", additionalProperties: true };
 const counted = (type: string): Json => ({ type, default: 0 });
 const loc: Json = { type: "array", items: { anyOf: [text, integer] } };
 
-/** The records that are the same for every model. */
+/** Records that all models share. */
 export const records: Json = {
   AsyncInference: record(
     { prediction_id: text },
@@ -98,10 +98,10 @@ export const records: Json = {
           stream_details: schemaRef("StreamDetails"),
           restarted: {
             type: "boolean",
-            description: "Only in JSON lines: the run began again, what came before is void, this is its text so far.",
+            description: "Only in JSON lines: the run started again. Discard earlier text; this is its text so far.",
           },
         },
-        { description: "Fragments of the streamed fields; in the last event none, and the tokens." },
+        { description: "Fragments of the streamed fields. The last event has no fragments but the tokens." },
       ),
       record(
         { detail: { type: "array", items: schemaRef("Error") }, status: integer },
