@@ -1,21 +1,21 @@
 import { z } from "zod";
 
 /**
- * What a backup is: a tar with these entries, in this order.
+ * A backup is a tar with these entries in this order.
  *
- *     backup.json                what it is and which schema it belongs to
- *     keys/<name>                key files of the home, without which sealed credentials stay shut
- *     tables/<table>/<n>.json    rows, as PostgreSQL writes a row of that table as text: a list of texts
- *     blobs/<n>.json             key and type of a stored file, right before
+ *     backup.json                format and schema
+ *     keys/<name>                key files of GANTRY_HOME, which open sealed credentials
+ *     tables/<table>/<n>.json    list of rows in PostgreSQL's text form
+ *     blobs/<n>.json             key and type of a stored file, followed by
  *     blobs/<n>                  its bytes
- *     end.json                   how much there was, and the hash of all bytes before; without it, the backup is not whole
+ *     end.json                   totals, and the hash of all bytes before; an archive without it is incomplete
  */
 export const formatVersion = 1;
 
 export const headSchema = z.object({
   format: z.literal(formatVersion),
   made_at: z.string(),
-  /** Which the addresses of files name. */
+  /** Part of the addresses of files. */
   bucket: z.string(),
   migrations: z.array(z.object({ name: z.string(), hash: z.string() })),
   tables: z.array(z.object({ name: z.string(), columns: z.array(z.string()) })),

@@ -2,20 +2,20 @@ import type { z } from "zod";
 import { type BackupEnd, type BackupHead, endSchema, headSchema, type KeyFile } from "./backup.ts";
 import { readTar, type TarEntry } from "./tar.ts";
 
-/** An archive that is ours, whole and undamaged. */
+/** A complete, undamaged backup. */
 export interface Archive {
   head: BackupHead;
   end: BackupEnd;
   keys: KeyFile[];
-  /** From its start, as often as it is wanted. */
+  /** Opens the archive again from its start. */
   open(): AsyncIterable<Uint8Array>;
 }
 
-/** What describes something is small; what claims to be larger is damaged. */
+/** A larger description means that the archive is damaged. */
 const largestDescription = 64 * 1024 * 1024;
 const largestKey = 64 * 1024;
 
-/** Reads an archive once from end to end, before anything is opened or changed. */
+/** Reads the whole archive once before anything is changed. */
 export async function checkArchive(open: Archive["open"]): Promise<Archive> {
   let head: BackupHead | undefined;
   let end: BackupEnd | undefined;
@@ -23,9 +23,9 @@ export async function checkArchive(open: Archive["open"]): Promise<Archive> {
   let sha256 = "";
   for await (const entry of readTar(open())) {
     const { name } = entry;
-    if (!head && name !== "backup.json") throw new Error("This archive is no backup of Gantry");
+    if (!head && name !== "backup.json") throw new Error("This archive is not a backup of Gantry");
     if (name === "backup.json") head = await parse(headSchema, entry);
-    if (head?.tables.length === 0) throw new Error("The backup holds no tables: it was made of a database without any");
+    if (head?.tables.length === 0) throw new Error("The backup holds no tables: its database was empty");
     if (name.startsWith("keys/")) {
       if (entry.size > largestKey) throw damaged(name);
       keys.push({ name: name.slice(5), content: Buffer.from(await contentOf(entry.body)) });
@@ -34,7 +34,7 @@ export async function checkArchive(open: Archive["open"]): Promise<Archive> {
     sha256 = entry.sha256Before();
     end = await parse(endSchema, entry);
   }
-  if (!head || !end) throw new Error("The backup is not whole: it was interrupted while it was written");
+  if (!head || !end) throw new Error("The backup is incomplete: it was interrupted while it was written");
   if (sha256 !== end.sha256) throw new Error("The backup is damaged: its bytes do not match its checksum");
   return { head, end, keys, open };
 }

@@ -6,7 +6,7 @@ interface Target {
   columns: readonly string[];
 }
 
-/** Inserts rows of which `before` others came; one that the table does not take is named by its number. */
+/** Names the number of a row that the table refuses. `before` rows were inserted earlier. */
 export async function insertNumbered(
   tx: Transaction,
   { name, columns }: Target,
@@ -18,7 +18,7 @@ export async function insertNumbered(
     await insert(lines);
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    // One by one, since the server does not say which it was.
+    // One by one, because the server does not say which row it was.
     for (const [at, line] of lines.entries()) {
       await insert([line]).catch((reason: unknown) => {
         throw isRefusal(reason) ? refused(name, before + at + 1, reason) : reason;
@@ -32,12 +32,12 @@ interface Refusal extends Error {
   constraint?: string;
 }
 
-/** The server's answer to a row, as opposed to a server that is away or full. */
+/** An error about the row, not about the server. */
 function isRefusal(error: unknown): error is Refusal {
   return error instanceof Error && error.name === "PostgresError" && "code" in error;
 }
 
-/** Without the server's own words: they quote the row, and what users have stored is nobody's to read on a screen. */
+/** Without the server's message, which quotes user data. */
 function refused(table: string, row: number, { code, constraint: rule }: Refusal): Error {
   const why = rule === undefined ? `PostgreSQL's error ${code}` : `PostgreSQL's error ${code}, ${rule}`;
   return new Error(`Row ${row} of the table ${table} in the backup does not fit that table (${why})`);

@@ -1,18 +1,17 @@
 import type { BackupEnd, BackupHead } from "./backup.ts";
 
-/** Of tables, partitioned ones as one, and of the sequences that belong to none. */
+/** Tables (a partitioned one counts once), and sequences without a table. */
 export interface Names {
   tables: readonly string[];
   sequences: readonly string[];
 }
 
-/** A migration, as far as it is looked at here. */
 interface Known {
   name: string;
   sql: string;
 }
 
-/** What these migrations make. All else that lies beside it belongs to other programs. */
+/** Tables and sequences that the migrations create. All others belong to other programs. */
 export function namesMadeBy(migrations: readonly Known[]): Names {
   const made = (kind: "table" | "sequence"): string[] => {
     const beginning = new RegExp(`^create ${kind} (\\w+)\\b(?! partition of)`, "gm");
@@ -21,10 +20,7 @@ export function namesMadeBy(migrations: readonly Known[]): Names {
   return { tables: made("table"), sequences: made("sequence") };
 }
 
-/**
- * Of what lies together, the part that a backup holds, and the tables that it leaves out. In a database that a newer
- * program has upgraded nobody here can tell its tables from those of others: then all are taken.
- */
+/** If a newer Gantry has upgraded the database, its tables cannot be told from those of other programs: all are taken. */
 export function namesToTake(
   all: Names,
   applied: readonly { name: string }[],
@@ -41,7 +37,7 @@ interface Contents {
   end: BackupEnd;
 }
 
-/** Our part of what an archive holds: it may be one with all tables that lay together. */
+/** An archive may contain tables of other programs, which are left out. */
 export function ownPart<C extends Contents>(contents: C, own: Names): { ours: C; leftOut: string[] } {
   const { head, end } = contents;
   const isOurs = (table: string): boolean => own.tables.includes(table);

@@ -34,42 +34,39 @@ export interface RestoreDeps {
   database: Database;
   blobs: BlobStore;
   archive: Archive;
-  /** Throw away what the database holds. Without it only an empty one is filled. */
+  /** Delete the data of the database. Without it the database must be empty. */
   replace: boolean;
   now: Date;
-  /** Every migration that this program knows. */
+  /** All migrations of this version. */
   known: readonly { name: string; hash: string; sql: string }[];
-  /** Brings the database to the migrations of these names and no further. */
+  /** Applies exactly these migrations. */
   migrateTo(names: readonly string[]): Promise<unknown>;
-  /** Held until the transaction ends, against whoever needs rows, files and keys that belong together. */
+  /** Keeps out readers that need consistent rows, files and keys, until the transaction ends. */
   lock(tx: Transaction): Promise<void>;
-  /** Puts the archive's keys beside those in use, under this id. Called inside the transaction, when all else is done. */
+  /** Stores the archive's keys next to those in use, under this id. Called last in the transaction. */
   prepareKeys(restoreId: string): Promise<void>;
-  /**
-   * Finds out whether the restore of that id took place, and puts the prepared keys into their places, or removes them.
-   * Called when the transaction is over, however it ended, and at the next start should this process not live so long.
-   */
+  /** Activates the prepared keys if the restore was committed, else removes them. Called after the transaction or at the next start. */
   settleKeys(restoreId: string): Promise<"took place" | "did not">;
 }
 
 export interface RestoredBackup extends BackupSummary, LostFiles {
-  /** Tables of other programs that the archive holds, and that were not restored. */
+  /** Tables of other programs in the archive, which were not restored. */
   leftOut: string[];
 }
 
-/** The archive has what is ours of its tables and no others. */
+/** The archive without tables of other programs. */
 interface OwnRestore extends RestoreDeps {
   own: Names;
 }
 
 /**
- * Fills a database and a file store from an archive: all of it or nothing.
+ * Restores a database and a file store from an archive, completely or not at all.
  *
- *     schema of its time ──► rows, sequences, new files, keys beside: one transaction
+ *     schema of the backup ──► rows, sequences, new files, prepared keys: one transaction
  *                              │
- *                              ├─ took place ──► keys in their places ──► replaced files ──► schema of today
- *                              │                   ──► files that only the replaced rows knew are removed
- *                              └─ did not ─────► new files and keys beside are removed
+ *                              ├─ committed ───► activate keys ──► replace files ──► current schema
+ *                              │                   ──► remove files that only the replaced rows refer to
+ *                              └─ failed ──────► remove new files and prepared keys
  */
 export async function restoreBackup(given: RestoreDeps): Promise<RestoredBackup> {
   refuseUnknown(given.archive.head, given.known);
@@ -104,12 +101,12 @@ export async function restoreBackup(given: RestoreDeps): Promise<RestoredBackup>
   return { ...summaryOf(head, end, names), ...lost, leftOut };
 }
 
-/** Sorts by time, and is a name that any file system takes. */
+/** Sorts by time and is a valid file name. */
 function newRestoreId(now: Date): string {
   return `${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z-${randomBytes(4).toString("hex")}`;
 }
 
-/** Returns when the commit was only not answered. */
+/** Returns if only the answer to the commit was lost. */
 async function afterFailure(deps: RestoreDeps, files: FileRestore, id: string, error: unknown): Promise<void> {
   const settled = await deps.settleKeys(id).catch(() => undefined);
   if (settled === "took place") return;
@@ -141,7 +138,7 @@ async function fill(deps: OwnRestore, tx: Transaction, files: FileRestore, id: s
   for (const sequence of end.sequences) if (sequences.has(sequence.name)) await setSequence(tx, sequence);
   await resumeRules();
   await refuseMissingRows(tx, end);
-  // Nodes that ran when the backup was made run elsewhere, if at all.
+  // Nodes from the time of the backup do not run on this database.
   await forgetAllNodes(tx);
   await markRestore(tx, id);
   await deps.prepareKeys(id);
@@ -151,7 +148,7 @@ async function load({ archive, blobs, own }: OwnRestore, tx: Transaction, files:
   const { head } = archive;
   const columnsOf = new Map<string, string[]>();
   for (const { name } of head.tables) columnsOf.set(name, await selectWritableColumns(tx, name));
-  // The addresses of files name the bucket they lie in, and that may be another one here.
+  // Addresses of files contain the bucket, which may differ here.
   const [before, after] = [head.bucket, blobs.bucket].map((bucket) => `s3://${bucket}/`);
   const moved = (line: string) => (before === after ? line : line.replaceAll(String(before), String(after)));
 
@@ -162,7 +159,8 @@ async function load({ archive, blobs, own }: OwnRestore, tx: Transaction, files:
     if (kind !== "tables") continue;
     const columns = columnsOf.get(table);
     if (!columns && !own.tables.includes(table)) continue;
-    if (!columns || portion === undefined) throw new Error(`The backup holds rows of an unknown table: ${entry.name}`);
+    if (!columns || portion === undefined)
+      throw new Error(`The backup contains rows of an unknown table: ${entry.name}`);
     const lines = JSON.parse(await contentOf(entry.body)) as string[];
     const before = loaded.get(table) ?? 0;
     await insertNumbered(tx, { name: table, columns }, lines.map(moved), before);
@@ -181,17 +179,17 @@ function refuseUnknown(head: BackupHead, known: RestoreDeps["known"]): void {
   const unknown = head.migrations.filter(({ name, hash }) => hashes.get(name) !== hash);
   if (unknown.length === 0) return;
   const names = unknown.map(({ name }) => name).join(", ");
-  throw new Error(`The backup was made by a newer or another Gantry: this one does not know its migrations ${names}`);
+  throw new Error(`The backup was made by a newer or modified Gantry. Unknown migrations: ${names}`);
 }
 
 async function refuseInUse({ database, replace, own }: OwnRestore): Promise<void> {
   if (!(await hasSchema(database.sql))) return;
   const tables = (await selectTables(database.sql, own)).map(({ name }) => name);
   if (tables.includes("nodes") && (await countAlive(database.sql)) > 0) {
-    throw new Error("A server is running on this database: stop it first");
+    throw new Error("A server is running on this database. Stop it first.");
   }
   if (!replace && tables.includes("users") && (await hasUsers(database.sql))) {
-    throw new Error("This database is not empty. Restore into a new one, or say --replace to lose what it holds");
+    throw new Error("This database is not empty. Restore into a new one, or use --replace to delete its data.");
   }
 }
 
@@ -199,7 +197,7 @@ async function refuseOtherSchema({ sql }: Database, head: BackupHead, own: Names
   const here = { migrations: await selectMigrations(sql), tables: await selectTables(sql, own) };
   const same = JSON.stringify(here) === JSON.stringify({ migrations: head.migrations, tables: head.tables });
   if (same) return;
-  throw new Error("The database is ahead of the backup: restore into a new, empty one");
+  throw new Error("The database is ahead of the backup. Restore into a new, empty one.");
 }
 
 async function refuseMissingRows(tx: Transaction, end: BackupEnd): Promise<void> {

@@ -7,38 +7,37 @@ import { type Archive, parse } from "./check-archive.ts";
 import { readTar, type TarEntry } from "./tar.ts";
 
 export interface FileRestore {
-  /** Before the rows go: the keys that they speak of. */
+  /** Keys of the rows that will be replaced. */
   expectLoss(keys: ReadonlySet<string>): void;
-  /** The next entry of the archive under `blobs/`. */
+  /** Handles the next entry under `blobs/`. */
   take(entry: TarEntry): Promise<void>;
-  /** Once the rows are certain. */
+  /** Call after the commit. */
   finish(): Promise<void>;
-  /** The rows stay as they were: so do the files. */
+  /** Call after a rollback. */
   undo(): Promise<void>;
-  /** When all is restored: of the keys whose loss was expected, `stillKnown` answers those that the new rows speak of. */
+  /** Deletes files of replaced rows. `stillKnown` returns keys that the new rows refer to. */
   removeLost(stillKnown: (keys: string[]) => Promise<string[]>): Promise<LostFiles>;
 }
 
-/** Files of before that nobody knows any more. */
+/** Files of replaced rows. */
 export interface LostFiles {
   removed: number;
-  /** That could not be removed. */
+  /** Failed to delete. */
   left: number;
 }
 
-const askedTogether = 1000;
-const removedTogether = 16;
+const keysAtOnce = 1000;
+const deletesAtOnce = 16;
 
 /**
- * Files cannot be part of the transaction that the rows are restored in. So, until that has ended, nothing that is there
- * is touched:
+ * Files are not part of the transaction, so existing files are not touched until it has ended:
  *
- *     not there ──► stored at once ──undo──► deleted again
- *     there, the same ──► left alone
- *     there, another ──finish──► replaced
- *     not in the archive, and known only to the rows of before ──removeLost──► deleted
+ *     missing ──► stored at once ──undo──► deleted again
+ *     same content ──► unchanged
+ *     other content ──finish──► replaced
+ *     not in the archive, only in replaced rows ──removeLost──► deleted
  *
- * What no row ever spoke of is left alone: a bucket may hold more than ours.
+ * Files without a row stay: a bucket may contain objects of other programs.
  */
 export function restoreFiles(store: BlobStore, archive: Archive): FileRestore {
   const fresh: string[] = [];
@@ -46,7 +45,7 @@ export function restoreFiles(store: BlobStore, archive: Archive): FileRestore {
   const lost = new Set<string>();
   let blob: { key: string; content_type: string } | undefined;
 
-  /** Each file is two entries: what it is, then its bytes. */
+  /** Each file has two entries: description and bytes. */
   async function eachBytes(
     entry: TarEntry,
     work: (key: string, contentType: string) => Promise<unknown>,
@@ -55,7 +54,7 @@ export function restoreFiles(store: BlobStore, archive: Archive): FileRestore {
       blob = await parse(blobSchema, entry);
       return;
     }
-    if (!blob) throw new Error(`The backup does not say whose bytes ${entry.name} are`);
+    if (!blob) throw new Error(`The backup does not describe the bytes of ${entry.name}`);
     const { key, content_type: contentType } = blob;
     blob = undefined;
     await work(key, contentType);
@@ -69,7 +68,7 @@ export function restoreFiles(store: BlobStore, archive: Archive): FileRestore {
     take: (entry) =>
       eachBytes(entry, async (key, contentType) => {
         lost.delete(key);
-        const found = await findStanding(store, key);
+        const found = await findStored(store, key);
         if (found === "damaged") return store.put(key, Readable.from(entry.body), { contentType });
         if (found === undefined) {
           fresh.push(key);
@@ -90,19 +89,19 @@ export function restoreFiles(store: BlobStore, archive: Archive): FileRestore {
     },
 
     async undo() {
-      // One that stays is a file that nobody knows of.
+      // A file that stays has no row.
       for (const key of fresh) await store.delete(key).catch(() => undefined);
     },
 
     async removeLost(stillKnown) {
       const counts: LostFiles = { removed: 0, left: 0 };
       const keys = [...lost];
-      for (let at = 0; at < keys.length; at += askedTogether) {
-        const asked = keys.slice(at, at + askedTogether);
+      for (let at = 0; at < keys.length; at += keysAtOnce) {
+        const asked = keys.slice(at, at + keysAtOnce);
         const known = new Set(await stillKnown(asked));
         const doomed = asked.filter((key) => !known.has(key));
-        for (let next = 0; next < doomed.length; next += removedTogether) {
-          const together = doomed.slice(next, next + removedTogether).map((key) => removeFrom(store, key));
+        for (let next = 0; next < doomed.length; next += deletesAtOnce) {
+          const together = doomed.slice(next, next + deletesAtOnce).map((key) => removeFrom(store, key));
           for (const end of await Promise.all(together)) if (end !== "was not there") counts[end] += 1;
         }
       }
@@ -113,7 +112,7 @@ export function restoreFiles(store: BlobStore, archive: Archive): FileRestore {
 
 async function removeFrom(store: BlobStore, key: string): Promise<keyof LostFiles | "was not there"> {
   try {
-    if ((await findStanding(store, key)) === undefined) return "was not there";
+    if ((await findStored(store, key)) === undefined) return "was not there";
     await store.delete(key);
     return "removed";
   } catch {
@@ -121,8 +120,8 @@ async function removeFrom(store: BlobStore, key: string): Promise<keyof LostFile
   }
 }
 
-/** A damaged one cannot be read and is no loss. */
-async function findStanding(store: BlobStore, key: string) {
+/** A damaged file may be replaced. */
+async function findStored(store: BlobStore, key: string) {
   return store.stat(key).catch((error: unknown) => {
     if (isDamaged(error)) return "damaged" as const;
     throw error;
@@ -141,7 +140,7 @@ async function hashOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   return hash.digest("hex");
 }
 
-/** What a store says of an object that it has and cannot read; of a store that is away it says something else. */
+/** The error of an unreadable object, not of an unavailable store. */
 export function isDamaged(error: unknown): boolean {
   return error instanceof Error && !(error instanceof Fault) && !("code" in error);
 }

@@ -2,10 +2,10 @@ import type { Sql, Transaction } from "../../engines/database/database.ts";
 import type { BackupHead } from "./backup.ts";
 import type { Names } from "./own-names.rules.ts";
 
-/** A table or column name in a statement. */
+/** Quoted identifier. */
 export const named = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** As the server finds them, along the search path: they need not be in the schema public. */
+/** Along the search path: the schema may differ from public. */
 const oidsOf = (sql: Sql, names: readonly string[]) =>
   sql`select to_regclass(quote_ident(name))::oid from unnest(${[...names]}::text[]) name`;
 
@@ -18,7 +18,7 @@ export async function selectMigrations(sql: Sql): Promise<BackupHead["migrations
   return sql<BackupHead["migrations"]>`select name, hash from schema_migrations order by name`;
 }
 
-/** All that lies in one schema with our tables; without what the schema says about itself. */
+/** All tables and sequences of the schema, without its own bookkeeping. */
 export async function selectNamesBeside(sql: Sql): Promise<Names> {
   const rows = await sql<{ name: string; kind: string }[]>`
     select relname::text as name, relkind::text as kind from pg_class
@@ -30,7 +30,6 @@ export async function selectNamesBeside(sql: Sql): Promise<Names> {
   return { tables: namesOf((kind) => kind !== "S"), sequences: namesOf((kind) => kind === "S") };
 }
 
-/** Those of these names that are there. */
 export async function selectTables(sql: Sql, { tables }: Names): Promise<BackupHead["tables"]> {
   return sql<BackupHead["tables"]>`
     select c.relname::text as name, (
@@ -42,7 +41,7 @@ export async function selectTables(sql: Sql, { tables }: Names): Promise<BackupH
     order by c.relname`;
 }
 
-/** Those whose values the table makes itself cannot be written. */
+/** Without generated columns. */
 export async function selectWritableColumns(sql: Sql, table: string): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
     select attname::text as name from pg_attribute
@@ -60,12 +59,12 @@ export async function selectPartitions(sql: Sql, { tables }: Names): Promise<Bac
 
 export interface SequenceState {
   name: string;
-  /** As text: it may be larger than a number holds. */
+  /** As text: it may exceed a number's range. */
   value: string;
   called: boolean;
 }
 
-/** Of these names, and those that number the rows of these tables. */
+/** With the sequences of identity columns. */
 export async function selectSequences(sql: Sql, { tables, sequences }: Names): Promise<SequenceState[]> {
   const names = await sql<{ name: string }[]>`
     select relname::text as name from pg_class
@@ -87,10 +86,8 @@ export async function setSequence(tx: Transaction, { name, value, called }: Sequ
 }
 
 /**
- * Takes off, and gives back a function that puts on again, what would stand in the way of rows that are already right:
- * triggers (a user would get a second wallet) and foreign keys (rows come table by table), also those of
- * other programs' tables into ours. Needs no more than owning the tables; should the transaction fail, nothing of it has
- * happened.
+ * Disables triggers and foreign keys, also those of other programs' tables that refer to ours, and returns a function that
+ * enables them. Needs only ownership of the tables. A rollback undoes it.
  */
 export async function suspendRules(tx: Transaction, { tables }: Names): Promise<() => Promise<void>> {
   const ours = tx`
@@ -120,9 +117,9 @@ export async function createPartition(
   tx: Transaction,
   { name, parent, bound }: BackupHead["partitions"][number],
 ): Promise<void> {
-  // The bound comes from a file and becomes part of a statement.
+  // The bound comes from a file and becomes part of SQL.
   if (!/^(DEFAULT|FOR VALUES FROM \('[0-9:+ -]+'\) TO \('[0-9:+ -]+'\))$/.test(bound)) {
-    throw new Error(`The partition ${name} has a bound that is not understood: ${bound}`);
+    throw new Error(`Partition ${name} has an unknown bound: ${bound}`);
   }
   await tx.unsafe(`create table if not exists ${named(name)} partition of ${named(parent)} ${bound}`);
 }

@@ -2,10 +2,10 @@ import type { Sql, Transaction } from "../../engines/database/database.ts";
 import type { BackupHead } from "./backup.ts";
 import { named } from "./schema-store.ts";
 
-/** Long enough for the largest table's index, and for files that are stored while a transaction is open. */
+/** Long enough for the largest index, and for storing files in an open transaction. */
 export const deadlineMs = 6 * 3_600_000;
 
-/** The transaction sees one moment of the database, and is not ended for being quiet while files are copied. */
+/** One snapshot, without an idle timeout while files are copied. */
 export async function readOneMoment(tx: Transaction): Promise<void> {
   await tx`set transaction isolation level repeatable read, read only`;
   await stayOpen(tx);
@@ -16,9 +16,8 @@ export async function stayOpen(tx: Transaction): Promise<void> {
 }
 
 /**
- * The rows of a table as texts, in portions of about `bytesAtOnce`: rows can be long, so each portion's number of rows
- * follows from the size of the one before. By the columns that the head names: `row_of::text` would have those of the
- * table at this moment, whatever the snapshot says of it.
+ * Rows as text, in portions of about `bytesAtOnce`: the size of one portion decides the number of rows in the next. Lists the
+ * columns, because `row_of::text` uses the current ones, not those of the snapshot.
  */
 export async function* readRows(
   tx: Transaction,
@@ -51,13 +50,13 @@ export async function insertRows(
     select ${tx.unsafe(values)} from batch`;
 }
 
-/** Part of what the transaction does, and of nothing that a backup holds: whoever reads it knows whether it took place. */
+/** Committed with the restore but not part of a backup, so it proves that the restore took place. */
 export async function markRestore(tx: Transaction, id: string): Promise<void> {
-  if (!/^[\w-]+$/.test(id)) throw new Error(`${id} is no id of a restore`);
+  if (!/^[\w-]+$/.test(id)) throw new Error(`${id} is not a valid restore id`);
   await tx.unsafe(`comment on table schema_migrations is 'restore ${id}'`);
 }
 
-/** Of the last restore of all. Waits for nobody: hold what it held. */
+/** Only for the last restore. Needs the restore's lock. */
 export async function hasTakenPlace(sql: Sql, id: string): Promise<boolean> {
   const [row] = await sql<{ mark: string | null }[]>`
     select obj_description(to_regclass('schema_migrations'), 'pg_class') as mark`;
@@ -70,13 +69,13 @@ interface KeyColumn {
   where: string;
 }
 
-/** The keys of all files that the tables speak of, as there for certain; tables that are not there yet speak of none. */
+/** Files that must exist. Tables may be missing in older schemas. */
 const fileKeys: readonly KeyColumn[] = [
   { table: "files", column: "key", where: "state = 'stored'" },
   { table: "drive_items", column: "blob_key", where: "type = 'file'" },
 ];
 
-/** And of those that may be there: on their way to us, or to be thrown away. */
+/** Also files that may exist: on upload or to be deleted. */
 const possibleKeys: readonly KeyColumn[] = [
   { table: "files", column: "key", where: "true" },
   { table: "drive_items", column: "blob_key", where: "type = 'file'" },
@@ -110,7 +109,7 @@ async function selectKeys(tx: Transaction, columns: readonly KeyColumn[]): Promi
   return keys;
 }
 
-/** Those of these keys that the tables still speak of. */
+/** Which of the keys have a row. */
 export const selectKnownKeys = (sql: Sql, keys: readonly string[]): Promise<string[]> => selectOf(sql, keys, fileKeys);
 export const selectPossiblyKnownKeys = (sql: Sql, keys: readonly string[]): Promise<string[]> =>
   selectOf(sql, keys, possibleKeys);
@@ -135,7 +134,7 @@ export async function hasUsers(sql: Sql): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** The planner knows nothing about tables that were just filled. */
+/** The planner has no statistics for tables that were just filled. */
 export async function analyze(sql: Sql): Promise<void> {
   await sql`analyze`;
 }

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";
 
-/** The archive is a plain tar (ustar), so that any tool can look into it; every entry's length is known beforehand. */
+/** Plain tar (ustar), readable with any tool. The length of each entry is known in advance. */
 const block = 512;
-/** The largest length that eleven octal digits hold; an object of S3 can be larger, one of ours cannot. */
+/** Largest length in eleven octal digits; files of Gantry are smaller. */
 const mostBytes = 8 ** 11 - 1;
 
 export interface TarWriter {
@@ -57,13 +57,12 @@ const sumOf = (bytes: Buffer): number => bytes.reduce((sum, byte) => sum + byte,
 export interface TarEntry {
   name: string;
   size: number;
-  /** Of all bytes of the archive before this entry. */
+  /** Of all bytes before this entry. */
   sha256Before(): string;
-  /** To be read, or left alone, before the next entry is asked for. */
+  /** Read or skip it before the next entry. */
   body: AsyncIterable<Uint8Array>;
 }
 
-/** The entries of an archive in their order. */
 export async function* readTar(archive: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {
   const source = archive[Symbol.asyncIterator]();
   let held: Uint8Array = new Uint8Array();
@@ -104,6 +103,6 @@ function readHeader(head: Buffer): { name: string; size: number } {
   const expected = Number.parseInt(text(148, 156), 8);
   const plain = Buffer.from(head);
   plain.fill(" ", 148, 156);
-  if (sumOf(plain) !== expected) throw new Error("This is no archive, or a damaged one");
+  if (sumOf(plain) !== expected) throw new Error("This is not an archive, or it is damaged");
   return { name: text(0, 100), size: Number.parseInt(text(124, 136), 8) };
 }

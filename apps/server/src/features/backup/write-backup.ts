@@ -31,28 +31,24 @@ export interface BackupDeps {
   keys: readonly KeyFile[];
   withBlobs: boolean;
   now: Date;
-  /** Every migration that this program knows. */
+  /** All migrations of this version. */
   known: readonly { name: string; sql: string }[];
-  /** Nobody migrates the database while `work` goes on. */
+  /** Keeps migrations out during `work`. */
   whileSchemaStays<T>(work: () => Promise<T>): Promise<T>;
-  /** Resolves when more can be taken. */
   write(bytes: Uint8Array): Promise<void>;
 }
 
 export interface WrittenBackup extends BackupSummary {
-  /** Keys of files that the tables speak of and the store does not have, or has damaged: they are in no backup. */
+  /** Keys of files that are missing or damaged in the store, and therefore not in the backup. */
   missing: string[];
-  /** Tables of other programs, which are not in it. */
+  /** Tables of other programs, which are not in the backup. */
   leftOut: string[];
 }
 
 type Schema = Pick<BackupHead, "migrations" | "tables">;
 type WriteJson = (name: string, value: unknown) => Promise<void>;
 
-/**
- * Writes all there is into one archive, while everything goes on. The tables are those of one moment; the files are
- * copied afterwards, when all that the tables speak of is there. A file that is deleted meanwhile is left out.
- */
+/** Writes one archive while servers run. Tables are from one snapshot. Files follow; one that is deleted meanwhile is left out. */
 export async function writeBackup(deps: BackupDeps): Promise<WrittenBackup> {
   const hash = createHash("sha256");
   const tar = createTarWriter(async (bytes) => {
@@ -102,14 +98,14 @@ async function writeTables(deps: BackupDeps, tar: TarWriter, json: WriteJson) {
         }
         rows[table.name] = count;
       }
-      // Last: a sequence may be ahead of the rows, never behind them.
+      // Last, because sequences may be ahead of the rows but not behind.
       const sequences = await selectSequences(tx, taken);
       const fileKeys = deps.withBlobs ? await selectFileKeys(tx) : new Set<string>();
       return { head, rows, sequences, fileKeys, leftOut };
     },
     { deadlineMs },
   );
-  // However it ended: a table that is changed under a snapshot may refuse to be read, or look empty.
+  // Also after success: a table that was altered during the snapshot may look empty.
   await transaction.catch(() => undefined);
   if (copied) await refuseChangedSchema(deps.database.sql, copied.schema, copied.names);
   return transaction;
@@ -117,20 +113,18 @@ async function writeTables(deps: BackupDeps, tar: TarWriter, json: WriteJson) {
 
 const holdsNothing = (): Error => new Error("This database does not contain Gantry tables");
 
-/** Someone may change tables without asking whether a backup is on its way. */
+/** Tables may be altered by hand during a backup. */
 async function refuseChangedSchema(sql: Sql, before: Schema, names: Names): Promise<void> {
   const now: Schema = { migrations: await selectMigrations(sql), tables: await selectTables(sql, names) };
   if (JSON.stringify(now) === JSON.stringify(before)) return;
-  throw new Error(
-    "The tables of the database were changed while they were copied, so there is no backup: make it again",
-  );
+  throw new Error("The tables were altered during the backup, so there is no backup. Create it again.");
 }
 
 function unlessDamaged(error: unknown): undefined {
   if (!isDamaged(error)) throw error;
 }
 
-/** Of the files that were not copied: those that were not deleted meanwhile either. */
+/** Files that were neither copied nor deleted meanwhile. */
 async function findMissing({ database, blobs }: BackupDeps, notCopied: readonly string[]): Promise<string[]> {
   const missing: string[] = [];
   for (let at = 0; at < notCopied.length; at += keysAtOnce) {

@@ -3,14 +3,13 @@ import { type ClusterFigures, selectClusterFigures } from "./store.ts";
 
 export type { ClusterFigures };
 
-/** What the database knows of all nodes, and of this one. Rejects while the database is away. */
+/** Rejects while the database is unavailable. Concurrent scrapes share one query. */
 export function readClusterFigures(deps: { database: Database; nodeId: string }): () => Promise<ClusterFigures> {
-  // Scrapes in the same moment ask the database once.
-  let underWay: Promise<ClusterFigures> | undefined;
+  let pending: Promise<ClusterFigures> | undefined;
   return () => {
-    underWay ??= selectClusterFigures(deps.database.sql, deps.nodeId).finally(() => {
-      underWay = undefined;
+    pending ??= selectClusterFigures(deps.database.sql, deps.nodeId).finally(() => {
+      pending = undefined;
     });
-    return underWay;
+    return pending;
   };
 }

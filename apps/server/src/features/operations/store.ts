@@ -2,25 +2,25 @@ import type { Sql } from "../../engines/database/database.ts";
 import { heartbeatAge, selectAlive } from "../nodes/index.ts";
 
 export interface ClusterFigures {
-  /** For capacity or for a worker. */
+  /** Waiting for capacity or a worker. */
   predictionsWaiting: number;
   predictionsRunning: number;
   /** Waiting for a worker. */
   jobsQueued: number;
-  /** For a worker. */
+  /** Waiting for a worker. */
   runsWaiting: number;
   runsRunning: number;
-  /** For a person's answer, and for the runs of other agents. */
+  /** Waiting for a confirmation; and for runs of other agents. */
   runsAsking: number;
   runsDelegating: number;
-  /** Of the one that waits longest for its first worker. */
+  /** Longest wait for a first worker. */
   runsOldestWaitSeconds: number;
   webhooksPending: number;
   nodesAlive: number;
   heartbeatAgeSeconds: number;
 }
 
-/** A scrape must not count a million rows; beyond this the exact number tells an operator nothing new. */
+/** A scrape must not count a million rows. */
 const countedUpTo = 10_000;
 
 export async function selectClusterFigures(sql: Sql, nodeId: string): Promise<ClusterFigures> {
@@ -45,6 +45,6 @@ export async function selectClusterFigures(sql: Sql, nodeId: string): Promise<Cl
       )::int as "webhooksPending",
       ${selectAlive(sql)} as "nodesAlive",
       ${heartbeatAge(sql, nodeId)} as "heartbeatAgeSeconds"`;
-  if (!row) throw new Error("the figures of the cluster answered nothing");
+  if (!row) throw new Error("cluster figures returned no row");
   return row;
 }

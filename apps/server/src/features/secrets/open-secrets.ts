@@ -3,14 +3,14 @@ import type { Vault } from "../../engines/vault/vault.ts";
 import { fault } from "../../kernel/errors.ts";
 import { deleteSecret, type SecretRow, selectNames, selectSealed, selectSecrets, upsertSecret } from "./store.ts";
 
-/** Stored credentials. They go in and are used; nothing gives them back to a user. */
+/** Stored credentials. No API returns them to a user. */
 export interface Secrets {
   put(ownerId: string, name: string, value: string): Promise<{ created: boolean; row: SecretRow }>;
   list(ownerId: string, range: { limit: number; offset: number }): Promise<{ rows: SecretRow[]; total: number }>;
   remove(ownerId: string, name: string): Promise<void>;
-  /** Those of the names that are stored. */
+  /** Which of the names are stored. */
   among(ownerId: string, names: readonly string[]): Promise<ReadonlySet<string>>;
-  /** For the engines that send it; undefined when there is none of that name. */
+  /** For engines that send it; undefined if it does not exist. */
   reveal(ownerId: string, name: string): Promise<string | undefined>;
 }
 

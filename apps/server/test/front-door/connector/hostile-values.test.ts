@@ -71,7 +71,7 @@ describe("an answer of the tenant that is nested too deeply", () => {
     tenant.script.push(deepAnswer(6_000));
     const { status, body, text } = await action("idp_user_update", { id: "auth0|ann", name: "Ann" });
     expect([status, body.error.type], text).toEqual([409, "confirmation_required"]);
-    expect(body.error.details.warnings).toEqual(["The present values could not be read"]);
+    expect(body.error.details.warnings).toEqual(["The current values could not be read"]);
   });
 
   test.each([400, 404])("with status %i is a refusal without words", async (code) => {
@@ -122,7 +122,7 @@ test("the question before an update does not wait for a silent tenant beyond its
   expect(performance.now() - before).toBeLessThan(20_000);
   expect([status, body.error.type], text).toEqual([409, "confirmation_required"]);
   expect(body.error.details).toMatchObject({ body: { name: "Ann" } });
-  expect(body.error.details.warnings).toEqual(["The present values could not be read in time"]);
+  expect(body.error.details.warnings).toEqual(["The current values could not be read in time"]);
 });
 
 describe("what a tenant says when it fails", () => {

@@ -85,7 +85,7 @@ describe("what a rotated secret is shown as", () => {
       ["idp_client_update", { id: "cli_1", client_secret: "…1000" }],
       ["idp_action_update", { id: "act_1", secrets: [{ name: "K", value: "…1000" }] }],
     ] as const) {
-      expect(await told(name, args)).toMatch(/what stands here for a secret[\s\S]*not called/);
+      expect(await told(name, args)).toMatch(/the placeholder of a secret[\s\S]*not called/);
       t.llm.requests.length = 0;
     }
     expect(tenant.seen).toEqual([]);

@@ -29,7 +29,7 @@ async function refusedWith(name: string, given: Record<string, unknown>): Promis
   return error as Fault;
 }
 
-it("has the 59 actions of the specification and the 60th, under their names, methods and paths", () => {
+it("has the 59 actions of the specification and one more", () => {
   expect(Object.fromEntries(actions.map(({ name, method, path }) => [name, `${method} ${path}`]))).toEqual(
     Object.fromEntries(Object.entries(actionCases).map(([name, { specified }]) => [name, specified])),
   );
@@ -84,7 +84,7 @@ describe.each(Object.entries(actionCases))("%s", (name, { given, sent, query, bo
   });
 });
 
-it("tells every fault of the arguments at once", async () => {
+it("reports all issues of the arguments at once", async () => {
   const { issues } = await refusedWith("idp_user_create", {
     email: "nowhere",
     blocked: "yes",
@@ -106,7 +106,7 @@ it("tells every fault of the arguments at once", async () => {
   expect(long.issues[0]).toMatchObject({ type: "string_too_long", loc: ["body", "arguments"] });
 });
 
-it("says both calls in the description where the real API differs, and that rules are ending", () => {
+it("describes both calls if the real API differs, and the end of rules", () => {
   const description = (name: string) => t.idp.describeTools().find(({ id }) => id === name)?.description ?? "";
   expect(description("idp_client_rotate_secret")).toMatch(
     /POST \/clients\/\{id\}\/rotate;.*POST \/clients\/\{id\}\/rotate-secret/,

@@ -22,7 +22,7 @@ export interface BodySchema {
   readonly minProperties?: number;
 }
 
-/** One named operation. `method` and `path` are the specification's; `upstream` is the real call where that differs. */
+/** `method` and `path` follow the specification; `upstream` is the real call if it differs. */
 export interface Action {
   readonly name: string;
   readonly group: string;
@@ -30,7 +30,7 @@ export interface Action {
   readonly path: string;
   readonly kind: "read" | "write";
   readonly description: string;
-  /** Any one of them is enough for most calls; further ones only widen what is returned or accepted. */
+  /** One of them is enough for most calls. */
   readonly scopes: readonly string[];
   readonly path_params: readonly Parameter[];
   readonly query_params: readonly Parameter[];
@@ -56,12 +56,12 @@ export interface Action {
   readonly made_secret?: string;
   /** The tenant builds a draft for some seconds and refuses the call until then. */
   readonly retry_until_built?: boolean;
-  /** Where secrets stand in what the tenant answers, and in what is sent. See `mask.rules.ts`. */
+  /** Paths of secrets in answers and in sent bodies. See `mask.rules.ts`. */
   readonly redact_response?: readonly string[];
   readonly sensitive_input?: readonly string[];
 }
 
-/** All 60, in the order of the specification. Facts only: what is done with them stands beside this file. */
+/** All 60, in the order of the specification. */
 export const actions = table as unknown as readonly Action[];
 
 const byName = new Map(actions.map((action) => [action.name, action]));
@@ -70,19 +70,18 @@ export function findAction(name: string): Action | undefined {
   return byName.get(name);
 }
 
-/** The call that is really made. */
 export function upstreamOf(action: Action): { method: Method; path: string } {
   return action.upstream ?? { method: action.method, path: action.path };
 }
 
-/** The action that reads what this one changes, when a single GET does. */
+/** The GET that reads what an update changes. */
 export function readerOf(action: Action): Action | undefined {
   if (action.method !== "PATCH") return undefined;
   const { path } = upstreamOf(action);
   return actions.find((other) => other.method === "GET" && !isList(other) && upstreamOf(other).path === path);
 }
 
-/** The action that reads one of the things that a list names: `/users/{id}/logs` is a list of what `/logs/{id}` reads. */
+/** The action that reads one item of a list: `/logs/{id}` for `/users/{id}/logs`. */
 export function singleReaderOf(action: Action): Action | undefined {
   const last = action.path.split("/").at(-1) ?? "";
   const single = new RegExp(`(^|/)${last.replaceAll(/[^a-z-]/g, "")}/\\{[^}]+\\}$`);

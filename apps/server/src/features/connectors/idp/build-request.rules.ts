@@ -1,7 +1,7 @@
 import { fault } from "../../../kernel/errors.ts";
 import { type Action, type Method, upstreamOf } from "./action-table.ts";
 
-/** One call of the tenant's API. `path` is relative to its base, encoded, with the query. */
+/** `path` is relative to the API's base, encoded, with the query. */
 export interface TenantRequest {
   method: Method;
   path: string;
@@ -10,17 +10,17 @@ export interface TenantRequest {
 
 const longestPath = 4096;
 
-/** Turns flat arguments, already checked, into the real call. */
+/** Builds the real call from flat, checked arguments. */
 export function buildRequest(action: Action, given: Readonly<Record<string, unknown>>): TenantRequest {
   const { method, path } = upstreamOf(action);
-  // Upstream names its placeholders otherwise than the specification; the order is the same.
+  // Upstream uses other placeholder names in the same order.
   const values = action.path_params.map(({ name }) => encodeURIComponent(String(given[name])));
   let next = 0;
   const filled = path.replaceAll(/\{[^}]+\}/g, () => values[next++] ?? "");
   const query = queryOf(action, given);
   const whole = query === "" ? filled : `${filled}?${query}`;
   if (whole.length > longestPath) {
-    throw fault("string_too_long", "The path and query values are too long together", {
+    throw fault("string_too_long", "The path and query values together are too long", {
       loc: ["body", "arguments"],
       ctx: { max_length: longestPath },
     });

@@ -9,38 +9,38 @@ import type { TenantRequest } from "./build-request.rules.ts";
 import { rateLimited, spentUntil, type TenantGate, waitBeforeRetry } from "./tenant-gate.ts";
 
 export interface Tenant {
-  /** Who calls it, by a connector of its own. */
+  /** Owner of the connector. */
   userId: string;
   domain: string;
   token: string;
 }
 
-/** The tenant answered, but not with success. What it means to the caller is decided in `tenant-errors.rules.ts`. */
+/** An answer other than success. `tenant-errors.rules.ts` explains it to the caller. */
 export class TenantRefusal extends Error {
   readonly status: number;
   readonly body: unknown;
 
   constructor(status: number, body: unknown) {
-    super(`the tenant answered ${status}`);
+    super(`tenant answered ${status}`);
     this.name = "TenantRefusal";
     this.status = status;
     this.body = body;
   }
 }
 
-/** The tenant itself failed, or lost patience: nobody can tell what it did. */
+/** The tenant failed or timed out: whether the call had an effect is unknown. */
 export function isOutage(status: number): boolean {
   return status >= 500 || status === 408;
 }
 
 export interface TenantAnswer {
   status: number;
-  /** Null when the answer is empty, which many writes are. */
+  /** Null for an empty answer, common after writes. */
   body: unknown;
 }
 
-/** How long one action may spend waiting, over all its calls and repeats. */
-export class Patience {
+/** Time that one action may wait, over all its calls and retries. */
+export class WaitBudget {
   #left: number;
 
   constructor(milliseconds: number) {
@@ -51,7 +51,7 @@ export class Patience {
     return this.#left;
   }
 
-  /** False when that much is not left; nothing is spent then. */
+  /** Spends nothing and returns false if less is left. */
   spend(milliseconds: number): boolean {
     if (milliseconds > this.#left) return false;
     this.#left -= milliseconds;
@@ -60,9 +60,9 @@ export class Patience {
 }
 
 export interface TenantLimits {
-  /** One call, from the first byte sent to the last one read. */
+  /** Of one call, with its body. */
   callMs: number;
-  /** All waiting of an action. */
+  /** Of all waits of an action. */
   waitMs: number;
   /** Of an answer. */
   maxBytes: number;
@@ -81,7 +81,6 @@ export interface CallerDeps {
 
 export const realSleep = async (milliseconds: number, signal?: AbortSignal): Promise<void> => {
   await sleepFor(milliseconds, undefined, signal && { signal }).catch((error: unknown) => {
-    // The caller's own reason, as everywhere else.
     throw signal?.aborted ? signal.reason : error;
   });
 };
@@ -90,11 +89,11 @@ const mostRetries = 2;
 const mostRateLimitRetries = 4;
 
 /**
- * Sends one call and repeats it where that is safe: after a 429 always, since the tenant then did nothing; after a 5xx
- * or without an answer only a GET, since a write may have been done.
+ * Sends one call and retries it if that is safe: after a 429 always, because the tenant did nothing; after a 5xx or without
+ * an answer only a GET, because a write may have had an effect.
  *
- *   wait until open ──► wait for a place ──► send ──► 2xx: answer
- *        ▲                                    ├── 429, patience left ──► wait ─┐
+ *   wait until open ──► wait for a slot ───► send ──► 2xx: answer
+ *        ▲                                    ├── 429, budget left ────► wait ─┐
  *        │                                    ├── GET and 5xx, 408, no answer ─┤
  *        └────────────────────────────────────│────────────────────────────────┘
  *                                             └── else: TenantRefusal, NetError, or the fault `rate_limit`
@@ -103,18 +102,18 @@ export async function callTenant(
   deps: CallerDeps,
   tenant: Tenant,
   request: TenantRequest,
-  { patience, signal }: { patience: Patience; signal?: AbortSignal | undefined },
+  { budget, signal }: { budget: WaitBudget; signal?: AbortSignal | undefined },
 ): Promise<TenantAnswer> {
   let [failures, refusals] = [0, 0];
   for (;;) {
-    const answer = await sendOnce(deps, tenant, request, patience, signal).catch((error: unknown) => {
+    const answer = await sendOnce(deps, tenant, request, budget, signal).catch((error: unknown) => {
       if (!(error instanceof NetError) || !mayRepeat(request, error) || failures >= mostRetries) throw error;
       return error;
     });
     const now = deps.clock.now().getTime();
     if (answer instanceof NetError) {
       const wait = waitBeforeRetry({}, failures++, now, deps.random());
-      if (!patience.spend(wait)) throw answer;
+      if (!budget.spend(wait)) throw answer;
       await deps.sleep(wait, signal);
       continue;
     }
@@ -122,13 +121,13 @@ export async function callTenant(
     if (status >= 200 && status < 300) return { status, body };
     if (status === 429) {
       const wait = waitBeforeRetry(headers, refusals++, now, deps.random());
-      if (refusals > mostRateLimitRetries || !patience.spend(wait)) throw rateLimited(wait);
+      if (refusals > mostRateLimitRetries || !budget.spend(wait)) throw rateLimited(wait);
       await deps.sleep(wait, signal);
       continue;
     }
     if (request.method === "GET" && isOutage(status) && failures < mostRetries) {
       const wait = waitBeforeRetry(headers, failures++, now, deps.random());
-      if (patience.spend(wait)) {
+      if (budget.spend(wait)) {
         await deps.sleep(wait, signal);
         continue;
       }
@@ -145,10 +144,10 @@ async function sendOnce(
   deps: CallerDeps,
   tenant: Tenant,
   request: TenantRequest,
-  patience: Patience,
+  budget: WaitBudget,
   signal: AbortSignal | undefined,
 ): Promise<{ status: number; headers: NetHeaders; body: unknown }> {
-  const leave = await enterWhenOpen(deps, tenant, patience, signal);
+  const leave = await enterWhenOpen(deps, tenant, budget, signal);
   try {
     const { callMs, maxBytes } = deps.limits;
     const response = await deps.net.request({
@@ -177,29 +176,26 @@ async function sendOnce(
 async function enterWhenOpen(
   { gate, clock, sleep }: CallerDeps,
   tenant: Tenant,
-  patience: Patience,
+  budget: WaitBudget,
   signal: AbortSignal | undefined,
 ): Promise<() => void> {
   for (;;) {
     const started = clock.now().getTime();
-    const leave = await gate.enter(tenant, patience.left, signal);
+    const leave = await gate.enter(tenant, budget.left, signal);
     const now = clock.now().getTime();
-    patience.spend(Math.min(patience.left, Math.max(0, now - started)));
+    budget.spend(Math.min(budget.left, Math.max(0, now - started)));
     const closed = gate.closedFor(tenant.domain, now);
     if (closed === 0) return leave;
     leave();
-    if (!patience.spend(closed)) throw rateLimited(closed);
+    if (!budget.spend(closed)) throw rateLimited(closed);
     await sleep(closed, signal);
   }
 }
 
-/** Levels of nesting, far beyond any record: who goes down into what is deeper, to mask or to cut it, never comes back. */
+/** Far beyond any record. Masking and cutting recurse, so deeper answers could overflow the stack. */
 const deepestAnswer = 200;
 
-/**
- * An error page that is no JSON, or one that nobody could go through, is kept as text; a success that is such is no
- * answer of this API.
- */
+/** An error that is not JSON, or nested too deeply, is kept as text. A success must be proper JSON. */
 function parsed(status: number, text: string): unknown {
   if (text.trim() === "") return null;
   const isSuccess = status >= 200 && status < 300;
@@ -207,7 +203,7 @@ function parsed(status: number, text: string): unknown {
   try {
     value = JSON.parse(text);
   } catch {
-    // Why not is not told: the parser's words quote the answer.
+    // The parser's message would quote the answer.
     if (isSuccess) throw new NetError("cut", "The tenant's answer is not JSON");
     return text.slice(0, 500);
   }
@@ -216,7 +212,6 @@ function parsed(status: number, text: string): unknown {
   return text.slice(0, 500);
 }
 
-/** What the use cases of this feature work with. */
 export interface IdpContext extends CallerDeps {
   database: Database;
   vault: Vault;

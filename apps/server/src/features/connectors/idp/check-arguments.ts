@@ -8,7 +8,7 @@ import { isCut } from "./cut-long-text.rules.ts";
 import { parametersOf } from "./describe-action.rules.ts";
 import { hidden, secretsIn } from "./mask.rules.ts";
 
-/** The schemas are the table's own, so nothing a user wrote is compiled here. Each is compiled when first needed. */
+/** Compiles only schemas of the action table, never of users. */
 const ajv = new Ajv2020({ allErrors: true, strict: false });
 formats.default(ajv);
 const compiled = new Map<string, ValidateFunction>();
@@ -22,10 +22,7 @@ const typeOfExpected: Readonly<Record<string, ErrorType>> = {
   number: "float_parsing",
 };
 
-/**
- * Upper bounds that are general knowledge of the API and not part of its published types: a value beyond them may still
- * be accepted, so it is told and not refused.
- */
+/** Limits that the API does not publish. Exceeding one is a warning, because the tenant may still accept the value. */
 const advisory: readonly { keyword: string; at: RegExp; group?: string }[] = [
   { keyword: "maxLength", at: /^\/identifier$/ },
   { keyword: "maxLength", at: /^\/scopes\/\d+\/value$/ },
@@ -34,9 +31,9 @@ const advisory: readonly { keyword: string; at: RegExp; group?: string }[] = [
   { keyword: "maxProperties", at: /^\/(client_)?metadata$/ },
 ];
 
-/** Throws one fault with everything that is wrong; gives back what the tenant may not like. */
+/** Throws one fault with all issues. Returns warnings. */
 export function checkArguments(action: Action, given: Readonly<Record<string, unknown>>): string[] {
-  // First, and what is nested too deeply alone: nothing else may look at it. What is stored of a call must be what is sent.
+  // Must come first: nothing else may traverse arguments that are nested too deeply.
   const { issues: unstorable, isTooDeep } = storableIssues({ arguments: given });
   throwIfAny(isTooDeep ? unstorable.slice(-1) : unstorable);
   const validate = validatorOf(action);
@@ -44,48 +41,43 @@ export function checkArguments(action: Action, given: Readonly<Record<string, un
   const warnings: string[] = [];
   if (!validate(given)) {
     for (const error of validate.errors ?? []) {
-      if (isAdvisory(action, error)) warnings.push(`${fieldName(error)} ${error.message}; the tenant may refuse it`);
+      if (isAdvisory(action, error)) warnings.push(`${fieldName(error)} ${problemOf(error)}; the tenant may refuse it`);
       else issues.push(toIssue(error));
     }
   }
   for (const { name } of action.path_params) issues.push(...pathValueIssues(name, given[name]));
   if (action.kind === "write") {
-    issues.push(
-      ...placesOf(given, isCut).map((place) => notTheirs(place, "the mark of a cut, so it is not the whole text")),
-    );
+    issues.push(...locationsOf(given, isCut).map((at) => placeholder(at, "the mark of a shortened text")));
     const isMasked = maskIn(action, given);
-    issues.push(
-      ...placesOf(given, isMasked).map((place) => notTheirs(place, "what stands here for a secret, not the secret")),
-    );
+    issues.push(...locationsOf(given, isMasked).map((at) => placeholder(at, "the placeholder of a secret")));
   }
   throwIfAny(issues);
   return warnings;
 }
 
-/** A dot segment would be resolved away and address something else. */
+/** A dot segment would address something else. */
 function pathValueIssues(name: string, value: unknown): Issue[] {
   if (value !== "." && value !== "..") return [];
-  return [{ type: "value_error", loc: [...root, name], msg: `"${value}" is no id` }];
+  return [{ type: "value_error", loc: [...root, name], msg: `"${value}" is not a valid id` }];
 }
 
-/** Written back, it would take the place of what the tenant has. */
-function notTheirs(place: Loc, what: string): Issue {
-  const msg = `The text holds ${what}: give the whole one, or leave the field out`;
-  return { type: "value_error", loc: [...root, ...place], msg };
+/** Written back, it would replace the tenant's value. */
+function placeholder(at: Loc, what: string): Issue {
+  const msg = `The text contains ${what}. Give the whole value, or leave the field out.`;
+  return { type: "value_error", loc: [...root, ...at], msg };
 }
 
-/** What secrets are shown as: hidden, or a new one by its last four characters, which may be any text elsewhere. */
+/** Secrets are shown as hidden, or by their last four characters, which may be normal text in other fields. */
 function maskIn(action: Action, given: Readonly<Record<string, unknown>>): (text: string) => boolean {
   const secrets = new Set(secretsIn(given, action.sensitive_input ?? []));
   return (text) => text === hidden || (/^….{1,4}$/s.test(text) && secrets.has(text));
 }
 
-/** Where in the arguments such texts stand. */
-function placesOf(value: unknown, isSuch: (text: string) => boolean, at: Loc = []): Loc[] {
+function locationsOf(value: unknown, isSuch: (text: string) => boolean, at: Loc = []): Loc[] {
   if (typeof value === "string") return isSuch(value) ? [at] : [];
   if (typeof value !== "object" || value === null) return [];
   const entries: [string | number, unknown][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
-  return entries.flatMap(([name, inner]) => placesOf(inner, isSuch, [...at, name]));
+  return entries.flatMap(([name, inner]) => locationsOf(inner, isSuch, [...at, name]));
 }
 
 function validatorOf(action: Action): ValidateFunction {
@@ -116,7 +108,7 @@ function fieldName(error: ErrorObject): string {
 
 function toIssue(error: ErrorObject): Issue {
   const loc = [...root, ...stepsOf(error.instancePath).map((step) => (/^\d+$/.test(step) ? Number(step) : step))];
-  const msg = `The value ${error.message ?? "is wrong"}`;
+  const msg = `The value ${problemOf(error)}`;
   const { params } = error;
   switch (error.keyword) {
     case "required":
@@ -124,14 +116,14 @@ function toIssue(error: ErrorObject): Issue {
     case "additionalProperties":
       return { type: "extra_forbidden", loc: [...loc, params.additionalProperty], msg: "Unknown field" };
     case "minProperties":
-      return { type: "sequence_too_short", loc, msg: "There is nothing to change: give at least one field to change" };
+      return { type: "sequence_too_short", loc, msg: "There is nothing to change. Give at least one field to change." };
     case "type":
       return { type: typeOfExpected[[params.type].flat()[0]] ?? "json_invalid", loc, msg };
     case "enum":
       return {
         type: "one_of",
         loc,
-        msg: "The value is none of the allowed ones",
+        msg: `Value is not one of the allowed options: ${params.allowedValues.join(", ")}`,
         ctx: { expected: params.allowedValues },
       };
     case "minimum":
@@ -150,5 +142,29 @@ function toIssue(error: ErrorObject): Issue {
       return { type: params.format === "uri" ? "url_parsing" : "value_error", loc, msg };
     default:
       return { type: "value_error", loc, msg };
+  }
+}
+
+function problemOf({ keyword, params }: ErrorObject): string {
+  switch (keyword) {
+    case "type":
+      return `must be of type ${[params.type].flat().join(" or ")}`;
+    case "minimum":
+      return `must be at least ${params.limit}`;
+    case "maximum":
+      return `must be at most ${params.limit}`;
+    case "minLength":
+      return `must have at least ${params.limit} characters`;
+    case "maxLength":
+      return `must have at most ${params.limit} characters`;
+    case "minItems":
+      return `must have at least ${params.limit} items`;
+    case "maxItems":
+    case "maxProperties":
+      return `must have at most ${params.limit} items`;
+    case "format":
+      return `must be a valid ${params.format}`;
+    default:
+      return keyword === "pattern" ? "has an invalid format" : "is invalid";
   }
 }

@@ -1,14 +1,14 @@
 import { AddressRefused, NetError } from "../../../engines/net/net.ts";
 import { Fault, fault, type Issue, throwIfAny } from "../../../kernel/errors.ts";
-import { callTenant, type IdpContext, isOutage, Patience, type Tenant, TenantRefusal } from "./call-tenant.ts";
-import { isObject } from "./mask.rules.ts";
+import { isRecord } from "../../../kernel/is-record.ts";
+import { callTenant, type IdpContext, isOutage, type Tenant, TenantRefusal, WaitBudget } from "./call-tenant.ts";
 import { type Connector, sealContext, upsertConnector } from "./stored-connector.ts";
 import { claimWarnings, readClaims, uncheckedWarning } from "./token-claims.rules.ts";
 
-/** Small, and there in every tenant. */
+/** Small, and available in every tenant. */
 const checkPath = "/tenants/settings?fields=friendly_name&include_fields=true";
 
-/** Checks domain and token with one read and stores them. When the check fails, what was stored before stays. */
+/** Checks domain and token with one read, then stores them. After a failed check the old connector stays. */
 export async function configureConnector(
   context: IdpContext,
   userId: string,
@@ -23,8 +23,8 @@ export async function configureConnector(
   };
   const sealedToken = context.vault.seal(tenant.token, sealContext(userId, tenant.domain));
   await upsertConnector(context.database.sql, userId, { ...row, sealedToken });
-  context.log.info({ user_id: userId, tenant: tenant.domain }, "identity connector stored");
-  // The tenant may refuse the read for what the token does not say of itself.
+  context.log.info({ user_id: userId, tenant: tenant.domain }, "Stored the identity connector");
+  // The check may find more than the token's claims reveal.
   const warnings = new Set([...checked, ...claimWarnings(row, context.clock.now())]);
   return { ...row, warnings: [...warnings] };
 }
@@ -34,14 +34,14 @@ function readTenant(userId: string, given: { domain: string; token: string }): T
   return { userId, domain: normaliseDomain(given.domain), token: given.token };
 }
 
-/** It travels in a header. Of a shorter one the last four characters would be too much to show. */
+/** The token is sent in a header. Of a shorter one the last four characters would reveal too much. */
 function tokenIssues(token: string): Issue[] {
   if (/^[\x21-\x7e]{8,8192}$/.test(token)) return [];
-  const msg = 'The token must have 8 to 8192 printable characters and no spaces (and no "Bearer" before it)';
+  const msg = 'The token must have 8 to 8192 printable characters without spaces and without "Bearer"';
   return [{ type: "value_error", loc: ["body", "token"], msg }];
 }
 
-/** What to tell beside success; throws where the pair cannot be right, or nobody could tell. */
+/** Returns warnings. Throws if the domain or token is wrong, or could not be checked. */
 async function checkToken(context: IdpContext, tenant: Tenant): Promise<string[]> {
   const end = context.gate.beginCheck(tenant.userId);
   try {
@@ -50,26 +50,26 @@ async function checkToken(context: IdpContext, tenant: Tenant): Promise<string[]
       tenant,
       { method: "GET", path: checkPath },
       {
-        patience: new Patience(context.limits.waitMs),
+        budget: new WaitBudget(context.limits.waitMs),
       },
     );
-    if (isObject(body)) return [];
-    throw wrongDomain(`${tenant.domain} does not answer as a management API does`);
+    if (isRecord(body)) return [];
+    throw wrongDomain(`${tenant.domain} does not answer like a management API`);
   } catch (error) {
     if (error instanceof TenantRefusal) return judgeRefusal(error, tenant);
     if (error instanceof AddressRefused) throw wrongDomain(error.message);
     if (error instanceof NetError) {
       throw fault(
         "downstream_service_error",
-        `${tenant.domain}: ${error.message}. Check the domain, or repeat later.`,
+        `${tenant.domain}: ${error.message}. Check the domain, or try again later.`,
         {
           cause: error,
           retryable: true,
-          ctx: { status: null, reason: error.reason, what_to_do: "Check the domain, or repeat later." },
+          ctx: { status: null, reason: error.reason, what_to_do: "Check the domain, or try again later." },
         },
       );
     }
-    throw error instanceof Fault ? error : new Error("the check of a management token failed", { cause: error });
+    throw error instanceof Fault ? error : new Error("failed to check a management token", { cause: error });
   } finally {
     end();
   }
@@ -77,19 +77,23 @@ async function checkToken(context: IdpContext, tenant: Tenant): Promise<string[]
 
 function judgeRefusal({ status }: TenantRefusal, tenant: Tenant): string[] {
   if (status === 401) {
-    throw fault("value_error", `${tenant.domain} refuses the token: it is wrong, expired or of another tenant`, {
-      loc: ["body", "token"],
-    });
+    throw fault(
+      "value_error",
+      `${tenant.domain} refuses the token: it is wrong, expired, or belongs to another tenant`,
+      {
+        loc: ["body", "token"],
+      },
+    );
   }
-  // The tenant knows the token; it may still be good for other things than this read.
+  // The token is valid but lacks the scope of this read.
   if (status === 403) return [uncheckedWarning];
-  if (!isOutage(status)) throw wrongDomain(`${tenant.domain} does not answer as a management API does (${status})`);
+  if (!isOutage(status)) throw wrongDomain(`${tenant.domain} does not answer like a management API (${status})`);
   throw fault(
     "downstream_service_error",
-    `${tenant.domain} failed (${status}), so the token could not be checked. Repeat later.`,
+    `${tenant.domain} failed (${status}), so the token could not be checked. Try again later.`,
     {
       retryable: true,
-      ctx: { status, what_to_do: "Repeat later: nothing was stored." },
+      ctx: { status, what_to_do: "Nothing was stored. Try again later." },
     },
   );
 }
@@ -97,7 +101,7 @@ function judgeRefusal({ status }: TenantRefusal, tenant: Tenant): string[] {
 const longestDomain = 260;
 const loc = ["body", "domain"];
 
-/** An underscore is none of a host name's, but stands in many a local one. */
+/** Underscores are not standard but common in local names. */
 const label = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
 function withoutScheme(given: string): string {
@@ -107,11 +111,11 @@ function withoutScheme(given: string): string {
     .replace(/\/$/, "");
 }
 
-/** Why this is not the host name of a tenant, with an optional port. */
 export function domainIssues(given: string): Issue[] {
   const bare = withoutScheme(given);
   const wrong = (msg: string): Issue[] => [{ type: "value_error", loc, msg }];
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(bare)) return wrong("Only https is possible: give the host name alone");
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(bare))
+    return wrong("Only https is supported. Give the host name without a scheme.");
   if (bare === "" || bare.length > longestDomain || /[\s/\\?#@%\p{Cc}]/u.test(bare)) {
     return wrong("The domain must be a host name with an optional port, without path, query or user name");
   }
@@ -122,7 +126,7 @@ export function domainIssues(given: string): Issue[] {
   return [];
 }
 
-/** As `URL` gives it: in small letters and ASCII. What it takes for one may still be `*` or `a..b`. */
+/** `URL` accepts `*` and `a..b` too. */
 function isHostName(hostname: string): boolean {
   const isAddress = hostname.startsWith("[");
   const parts = hostname.replace(/\.$/, "").split(".");

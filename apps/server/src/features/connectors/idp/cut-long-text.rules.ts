@@ -1,22 +1,19 @@
+import { isRecord } from "../../../kernel/is-record.ts";
 import { type Action, isList, singleReaderOf } from "./action-table.ts";
-import { isObject } from "./mask.rules.ts";
 
-/** How long texts may be: those of a record itself, and those deeper in it. */
+/** Longest texts, directly in a record and deeper in it. */
 interface Bounds {
   own: number;
   nested: number;
 }
 
-/** Of a text in a list, in the answer to a write, and in a confirmation: code, scripts, page and email templates. */
+/** For lists, answers to writes, and confirmations. */
 const short: Bounds = { own: 1000, nested: 1000 };
 const whole: Bounds = { own: Number.POSITIVE_INFINITY, nested: Number.POSITIVE_INFINITY };
 
-/** Of a record that a model reads, as JSON: with warnings and notes beside it, it stays below the 64 kB of a result. */
+/** Of a record as JSON, so that it fits into a tool result of 64 kB with its warnings. */
 const mostRecordBytes = 64_000;
-/**
- * The first of them under which the record fits is taken. Deeper texts go first: they are often a copy, such as the code
- * of an action once more in its deployed version.
- */
+/** The first that fits applies. Nested texts are cut first: often they are copies, such as the deployed code of an action. */
 const boundsForModel: readonly Bounds[] = [
   whole,
   { own: whole.own, nested: 20_000 },
@@ -26,14 +23,14 @@ const boundsForModel: readonly Bounds[] = [
 
 const notReadable = "; too long to be read whole here, so it must not be written back";
 
-/** A person who asks for one record gets it whole. */
+/** A single record is returned whole. */
 export function cutForCaller(action: Action, result: unknown): unknown {
   if (isSingleRead(action)) return result;
   const hint = howToReadWhole(action);
   return cutTexts(result, short, () => hint);
 }
 
-/** A model may write back what it takes for the whole of a text, so every mark says whether and how it gets that. */
+/** A model may write a text back, so every mark says whether and how to read the whole text. */
 export function cutForModel(action: Action, result: unknown): unknown {
   if (isSingleRead(action)) return cutTexts(result, boundsOf(result), () => notReadable);
   const hint = howToReadWhole(action);
@@ -44,12 +41,11 @@ export function cutForModel(action: Action, result: unknown): unknown {
   return isList(action) ? eachRecord(result, cutRecord) : cutRecord(result);
 }
 
-/** For the person who is asked before a write. */
-export function cutForQuestion(value: unknown): unknown {
+export function cutForConfirmation(value: unknown): unknown {
   return cutTexts(value, short, () => "");
 }
 
-/** A text that was cut here: written back, it would put a part in the place of the whole. */
+/** Such a text must not be written back. */
 export function isCut(text: string): boolean {
   return /… \[cut: \d+ characters in all[^\]]*\]/.test(text);
 }
@@ -64,17 +60,17 @@ function howToReadWhole(action: Action): string {
   return reader ? `; ${reader.name} reads it whole` : "";
 }
 
-/** How much of a record a model gets when it reads that alone. */
+/** What a model gets when it reads the record alone. */
 function boundsOf(record: unknown): Bounds {
   const fits = (bounds: Bounds) =>
     Buffer.byteLength(JSON.stringify(cutTexts(record, bounds, () => notReadable)) ?? "") <= mostRecordBytes;
   return boundsForModel.find(fits) ?? short;
 }
 
-/** Bare in an array, or in the array of an envelope such as `{start, limit, total, users}`. */
+/** In an array, or in an envelope such as `{start, limit, total, users}`. */
 function eachRecord(answer: unknown, change: (record: unknown) => unknown): unknown {
   if (Array.isArray(answer)) return answer.map(change);
-  if (!isObject(answer)) return change(answer);
+  if (!isRecord(answer)) return change(answer);
   return Object.fromEntries(
     Object.entries(answer).map(([name, value]) => [name, Array.isArray(value) ? value.map(change) : change(value)]),
   );
@@ -88,14 +84,14 @@ function cutTexts(value: unknown, bounds: Bounds, hint: Hint, depth = 0): unknow
     return value.length > bounds[kind] ? cut(value, bounds[kind], hint(value.length, kind)) : value;
   }
   if (Array.isArray(value)) return value.map((element) => cutTexts(element, bounds, hint, depth + 1));
-  if (!isObject(value)) return value;
+  if (!isRecord(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [name, cutTexts(inner, bounds, hint, depth + 1)]),
   );
 }
 
 function cut(text: string, longest: number, hint: string): string {
-  // Half of a surrogate pair at the end would be no character.
+  // Do not end in a lone surrogate.
   const kept = text
     .slice(0, longest)
     .toWellFormed()

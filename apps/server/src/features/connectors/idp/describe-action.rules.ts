@@ -1,10 +1,9 @@
 import type { ToolRecord } from "@gantry/wire";
 import { type Action, type JsonSchema, type Parameter, upstreamOf } from "./action-table.ts";
 
-/** An action as an agent's tool. */
 export type ToolInfo = ToolRecord;
 
-/** What the action does, what it answers, and, where the real API differs from the specification, both calls. */
+/** With both calls if the real API differs from the specification. */
 export function describeAction(action: Action): string {
   return [
     action.description,
@@ -27,7 +26,7 @@ function differenceOf(action: Action): string {
   return `${specified}; the tenant's API is called as ${method} ${path}.`;
 }
 
-/** Path, query and body fields side by side, as one JSON Schema object. */
+/** Path, query and body fields in one JSON Schema object. */
 export function parametersOf(action: Action): JsonSchema {
   const properties: Record<string, JsonSchema> = {};
   for (const parameter of action.path_params) properties[parameter.name] = { ...fieldOf(parameter), minLength: 1 };
@@ -44,7 +43,7 @@ export function parametersOf(action: Action): JsonSchema {
     properties,
     required,
     additionalProperties: action.body?.additionalProperties ?? false,
-    // Path values are always there; an update without a field to change is none.
+    // An update needs at least one field besides its path values.
     ...(least !== undefined && { minProperties: least + action.path_params.length }),
   };
 }

@@ -1,16 +1,16 @@
+import { isRecord } from "../../../kernel/is-record.ts";
 import { type Action, findAction } from "./action-table.ts";
 
-/** Stands for a secret wherever a person, a model, an event or a log could read it. */
 export const hidden = "[hidden]";
 
 type Steps = readonly string[];
 
 /**
- * A copy of what the tenant answered (or is about to be sent) without its secrets. A path of the table is written for one
- * record, and holds for it bare, in an array, or in the array of an envelope such as `{start, limit, total, users}`:
+ * A copy without secrets. A path of the table applies to one record, alone, in an array, or in the array of an envelope such
+ * as `{start, limit, total, users}`:
  *
- *   a.b      under b of a            a[].b   in each element of a
- *   a.*      every value of a        a.**.b  under b, however deep below a
+ *   a.b      field b of a            a[].b   field b of each element of a
+ *   a.*      every field of a        a.**.b  field b at any depth in a
  */
 export function maskRecords(answer: unknown, paths: readonly string[]): unknown {
   const copy = maskNames(answer);
@@ -20,7 +20,7 @@ export function maskRecords(answer: unknown, paths: readonly string[]): unknown 
 }
 
 function stepsOf(path: string): Steps {
-  // A leading [] only says that the answer is a list of records.
+  // A leading [] only marks a list of records.
   return path
     .replace(/^\[\]\./, "")
     .replaceAll("[]", ".[]")
@@ -29,7 +29,7 @@ function stepsOf(path: string): Steps {
 
 function* recordsIn(answer: unknown): Generator<unknown> {
   if (Array.isArray(answer)) yield* answer;
-  else if (isObject(answer)) {
+  else if (isRecord(answer)) {
     yield answer;
     for (const value of Object.values(answer)) if (Array.isArray(value)) yield* value;
   }
@@ -47,7 +47,7 @@ function hideAt(here: unknown, [step, ...rest]: Steps): void {
     return;
   }
   if (Array.isArray(here)) {
-    // A list where the table expects one: each of its elements.
+    // A list instead of a single value.
     for (const element of here) hideAt(element, [step, ...rest]);
     return;
   }
@@ -55,28 +55,28 @@ function hideAt(here: unknown, [step, ...rest]: Steps): void {
   for (const name of step === "*" ? Object.keys(record) : [step]) {
     if (!Object.hasOwn(record, name)) continue;
     if (rest.length > 0) hideAt(record[name], rest);
-    // Null says that there is none, which is no secret.
+    // Null reveals nothing.
     else if (record[name] !== null) record[name] = hidden;
   }
 }
 
-/** A deep copy; a text under a name that always means a secret is hidden on the way, as are those of a list there. */
+/** Deep copy that hides texts under secret names. */
 function maskNames(value: unknown, isSecret = false): unknown {
   if (typeof value === "string") return isSecret ? hidden : value;
   if (Array.isArray(value)) return value.map((element) => maskNames(element, isSecret));
-  if (!isObject(value)) return value;
+  if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, maskNames(inner, isSecretName(name))]));
 }
 
-/** A shorter text would be found in every other word. */
+/** Shorter texts would match everywhere. */
 const shortestSecret = 3;
 
-/** The secret texts that masking hid: an error text of the tenant may repeat one of them. */
+/** Secrets that masking hides. An error of the tenant may repeat them. */
 export function secretsIn(body: unknown, paths: readonly string[]): string[] {
   return hiddenIn(body, maskRecords(body, paths), shortestSecret);
 }
 
-/** What stands in the one and is hidden in the other, as far as it is not shorter than that. */
+/** Texts of at least that length that are hidden in the masked copy. */
 export function hiddenIn(plain: unknown, masked: unknown, shortest: number): string[] {
   const found = new Set<string>();
   collect(plain, masked, found);
@@ -90,7 +90,7 @@ function collect(plain: unknown, masked: unknown, found: Set<string>): void {
     plain.forEach((element, index) => {
       collect(element, masked[index], found);
     });
-  } else if (isObject(plain) && isObject(masked)) {
+  } else if (isRecord(plain) && isRecord(masked)) {
     for (const [name, value] of Object.entries(plain)) collect(value, masked[name], found);
   }
 }
@@ -104,7 +104,6 @@ export function scrub(text: string, secrets: readonly string[]): string {
   return scrubberOf(secrets)(text);
 }
 
-/** The same for every text inside a value. */
 export function scrubDeep(value: unknown, secrets: readonly string[]): unknown {
   return scrubEach(value, scrubberOf(secrets));
 }
@@ -112,14 +111,14 @@ export function scrubDeep(value: unknown, secrets: readonly string[]): unknown {
 function scrubEach(value: unknown, clean: (text: string) => string): unknown {
   if (typeof value === "string") return clean(value);
   if (Array.isArray(value)) return value.map((element) => scrubEach(element, clean));
-  if (!isObject(value)) return value;
+  if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, scrubEach(inner, clean)]));
 }
 
-/** In characters. Far more than records need; an answer made to be slow to look through is hidden from there on. */
+/** Compared characters. Stops answers that are made to be slow: the rest is hidden. */
 const mostCompared = 50_000_000;
 
-/** Looks for all secrets in one pass, as a page of records may hide hundreds of them. Of two at one place the longer. */
+/** Finds all secrets in one pass, the longest first: a page of records may contain hundreds. */
 function scrubberOf(secrets: readonly string[]): (text: string) => string {
   const longestFirst = [...secrets].sort((a, b) => b.length - a.length);
   const firsts = new Set(secrets.map((secret) => secret.charCodeAt(0)));
@@ -146,11 +145,7 @@ function scrubberOf(secrets: readonly string[]): (text: string) => string {
   };
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Texts under such names are secrets wherever they stand, also where no path of the table names them. */
+/** Field names that always mean a secret. */
 const secret = new RegExp(
   [
     "secret$",
@@ -164,7 +159,7 @@ const secret = new RegExp(
   "i",
 );
 
-/** Names that only sound so: rules for passwords and moments of them, names and ids of keys, and the script of that name. */
+/** Exceptions: password policies and dates, names and ids of keys, and the script `change_password`. */
 const harmless = /(policy|reset|changed|date|_at|method|type|(key|password)[_-]?(name|id))$|^change_password$/i;
 
 export function isSecretName(name: string): boolean {
@@ -174,18 +169,14 @@ export function isSecretName(name: string): boolean {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What is sent, as questions, events and logs may show it. Only what `sensitive_input` names is hidden, beside names that
- * always mean a secret: who approves a script or a public key must be able to read it, though in an answer both are
- * hidden, for what the tenant keeps there may hold credentials.
+ * A sent body for confirmations, events and logs. Hides less than `maskAnswer`: a person who approves a script must be able
+ * to read it.
  */
 export function maskSent(action: Action, sent: Fields): Record<string, unknown> {
   return maskRecords(sent, action.sensitive_input ?? []) as Record<string, unknown>;
 }
 
-/**
- * The same of a call that somebody made up: undefined where its name is not of this connector. Of an action that there is
- * not, such as a name that is spelt wrong, what is secret by its name alone is hidden.
- */
+/** For any tool call: undefined if it is not of this connector. For an unknown action only secret names are hidden. */
 export function maskCall(name: string, given: Fields): Record<string, unknown> | undefined {
   const action = findAction(name);
   if (action) return maskSent(action, given);
@@ -196,13 +187,10 @@ export function secretsSent(action: Action, sent: Fields | undefined): string[] 
   return secretsIn(sent, action.sensitive_input ?? []);
 }
 
-/** In a whole answer a shorter one would be found in words that have nothing to do with it. */
+/** In a whole answer, shorter secrets would match unrelated words. */
 const shortestRepeated = 6;
 
-/**
- * What the tenant answered, without its secrets and those that were sent to it: neither where they belong nor where the
- * tenant repeats them, such as in a note.
- */
+/** Hides secrets of the answer and of the sent body, also where the tenant repeats them. */
 export function maskAnswer<T>(action: Action, answer: T, call: { sent: Fields | undefined; token: string }): T {
   const { redact_response: answered = [], sensitive_input: given = [] } = action;
   const masked = maskRecords(answer, [...answered, ...given]);

@@ -25,27 +25,27 @@ export interface ListedAction extends ToolInfo {
   action: Action;
   upstream: { method: string; path: string };
   deprecated: boolean;
-  /** Whether the stored token has a scope for it; null when that is unknown. */
+  /** Whether the stored token has a scope for it; null if unknown. */
   allowedByToken: boolean | null;
 }
 
-/** The identity connector: one tenant a user, 60 actions on it. The vault seals the token, the net port is the way out. */
+/** One tenant per user, with 60 actions. */
 export interface IdpConnector {
   configure(userId: string, given: { domain: string; token: string }): Promise<Connector>;
   read(userId: string): Promise<Connector>;
-  /** Why no action of the user can work now; undefined where nothing is known to keep it. */
+  /** Why every action would fail now, if known. */
   trouble(userId: string): Promise<string | undefined>;
   remove(userId: string): Promise<void>;
   listActions(userId: string): Promise<ListedAction[]>;
-  /** For agents: all of them. Gantry's own MCP endpoint offers those of kind `read` alone. */
+  /** For agents. The MCP endpoint offers only those of kind `read`. */
   describeTools(): ToolInfo[];
-  /** Throws one fault with everything that is wrong with the arguments, as `runAction` would. */
+  /** Throws one fault with all issues of the arguments, like `runAction`. */
   checkArguments(name: string, given: Arguments): void;
-  /** The question to put before a write. Checks the arguments; throws what `runAction` would throw about them. */
+  /** The confirmation before a write. Checks the arguments. */
   previewWrite(userId: string, name: string, given: Arguments, signal?: AbortSignal): Promise<WritePreview>;
-  /** Does it, also when it writes: who calls this has the confirmation. */
+  /** Also runs writes: the caller must have the confirmation. */
   runAction(userId: string, name: string, given: Arguments, signal?: AbortSignal): Promise<ActionOutcome>;
-  /** For the direct route: a write without `confirm` is the fault `confirmation_required` with the preview. */
+  /** For the direct route: a write without `confirm` throws `confirmation_required` with the preview. */
   callAction(
     userId: string,
     name: string,
@@ -60,7 +60,7 @@ export interface IdpDeps {
   clock: Clock;
   log: Log;
   limits?: Partial<TenantLimits>;
-  /** How waiting is done; tests look at it. */
+  /** Replaced in tests. */
   sleep?: CallerDeps["sleep"];
 }
 

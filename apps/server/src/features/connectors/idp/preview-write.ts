@@ -1,15 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
 import { fault } from "../../../kernel/errors.ts";
+import { isRecord } from "../../../kernel/is-record.ts";
 import { type Action, readerOf } from "./action-table.ts";
 import { buildRequest } from "./build-request.rules.ts";
-import { callTenant, type IdpContext, Patience, type Tenant, TenantRefusal } from "./call-tenant.ts";
+import { callTenant, type IdpContext, type Tenant, TenantRefusal, WaitBudget } from "./call-tenant.ts";
 import { checkArguments } from "./check-arguments.ts";
-import { cutForQuestion } from "./cut-long-text.rules.ts";
-import { isObject, maskAnswer, maskSent, scrubDeep } from "./mask.rules.ts";
+import { cutForConfirmation } from "./cut-long-text.rules.ts";
+import { maskAnswer, maskSent, scrubDeep } from "./mask.rules.ts";
 import { type ActionOutcome, type Arguments, actionOrThrow, runAction } from "./run-action.ts";
 import { openConnector } from "./stored-connector.ts";
 
-/** The question that is put before a write: everything that will be sent, without its secrets. */
+/** Confirmation before a write: everything that will be sent, with secrets masked. */
 export interface WritePreview {
   action: string;
   description: string;
@@ -19,12 +20,12 @@ export interface WritePreview {
   path: string;
   body: unknown;
   destructive: boolean;
-  /** Of an update: the fields that would get another value. */
+  /** Fields that an update changes. */
   changes?: Record<string, { old?: unknown; new: unknown }>;
   warnings: string[];
 }
 
-/** A person waits for the question, so reading the old values may not take long, with all its calls and repeats. */
+/** A person waits for the confirmation, so reading the old values must be fast. */
 const longestWaitMs = 5000;
 
 export async function previewWrite(
@@ -70,7 +71,7 @@ async function changesOf(
   const [oldMasked, newMasked] = [maskAnswer(action, old, { sent: body, token: tenant.token }), maskSent(action, body)];
   const changes: Changes = {};
   for (const [field, value] of Object.entries(body)) {
-    // Compared as they are, shown masked: a secret that changes is told too.
+    // Compared unmasked, so that a changed secret shows too.
     if (isDeepStrictEqual(old[field], value)) continue;
     changes[field] = {
       ...(Object.hasOwn(old, field) && { old: shown(oldMasked[field], tenant) }),
@@ -80,7 +81,7 @@ async function changesOf(
   return { changes, trouble: [] };
 }
 
-/** The record, or a sentence on why it cannot be shown: the question is put either way. */
+/** The record, or why it could not be read. Either way the confirmation is shown. */
 async function readOld(
   context: IdpContext,
   reader: Action,
@@ -90,26 +91,26 @@ async function readOld(
 ): Promise<Record<string, unknown> | string> {
   const only = Object.fromEntries(reader.path_params.map(({ name }) => [name, given[name]]));
   const longestMs = Math.min(longestWaitMs, context.limits.waitMs);
-  const patience = new Patience(longestMs);
+  const budget = new WaitBudget(longestMs);
   const deadline = AbortSignal.timeout(longestMs);
   const stopped = signal ? AbortSignal.any([signal, deadline]) : deadline;
   try {
-    const { body } = await callTenant(context, tenant, buildRequest(reader, only), { patience, signal: stopped });
-    return isObject(body) ? body : "The present values could not be read";
+    const { body } = await callTenant(context, tenant, buildRequest(reader, only), { budget, signal: stopped });
+    return isRecord(body) ? body : "The current values could not be read";
   } catch (error) {
     signal?.throwIfAborted();
-    if (deadline.aborted) return "The present values could not be read in time";
-    if (error instanceof TenantRefusal && error.status === 404) return "The tenant has no such thing to change (404)";
+    if (deadline.aborted) return "The current values could not be read in time";
+    if (error instanceof TenantRefusal && error.status === 404) return "The tenant does not have this object (404)";
     const why = error instanceof TenantRefusal ? ` (${error.status})` : "";
-    return `The present values could not be read${why}`;
+    return `The current values could not be read${why}`;
   }
 }
 
 function shown(value: unknown, tenant: Tenant): unknown {
-  return cutForQuestion(scrubDeep(value, [tenant.token]));
+  return cutForConfirmation(scrubDeep(value, [tenant.token]));
 }
 
-/** A direct call: a write that is not confirmed is answered with what it would do. */
+/** A write without confirmation is answered with its preview. */
 export async function callAction(
   context: IdpContext,
   userId: string,
@@ -119,7 +120,7 @@ export async function callAction(
   const action = actionOrThrow(name);
   if (action.kind === "write" && !call.confirm) {
     const preview = await previewWrite(context, userId, name, call.arguments, call.signal);
-    throw fault("confirmation_required", `${name} changes the tenant: repeat it with confirm: true to do it`, {
+    throw fault("confirmation_required", `${name} changes the tenant. Repeat the call with confirm: true to run it.`, {
       ctx: { ...preview },
     });
   }

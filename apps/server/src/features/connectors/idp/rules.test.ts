@@ -69,10 +69,10 @@ describe("a tenant's domain", () => {
   });
 });
 
-describe("what a token says", () => {
+describe("token claims", () => {
   const jwt = (claims: unknown) => `e30.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.c2ln`;
 
-  it("reads scopes and expiry without verifying", () => {
+  it("contain scopes and expiry, not verified", () => {
     expect(readClaims(jwt({ scope: "read:users  update:users read:users", exp: 1_800_000_000 }))).toEqual({
       scopes: ["read:users", "update:users"],
       expiresAt: new Date("2027-01-15T08:00:00Z"),
@@ -80,14 +80,14 @@ describe("what a token says", () => {
     expect(readClaims(jwt({ scope: "" }))).toEqual({ scopes: [], expiresAt: null });
   });
 
-  it("knows nothing of what is no such token", () => {
+  it("are empty for other text", () => {
     const nothing = { scopes: null, expiresAt: null };
     for (const token of ["opaque-token", "a.b.c", "e30.!!!.x", jwt([1]), jwt(null), jwt({ exp: "soon", scope: 3 })]) {
       expect(readClaims(token)).toEqual(nothing);
     }
   });
 
-  it("takes an end beyond the year 9999 for none, and leaves out what is no scope", () => {
+  it("ignore an expiry after the year 9999 and invalid scopes", () => {
     for (const exp of [253_402_300_800, 1e12, 1_800_000_000_000, 8.63e12, 1e300, 0, -1]) {
       expect(readClaims(jwt({ exp })).expiresAt).toBeNull();
     }
@@ -95,7 +95,7 @@ describe("what a token says", () => {
     expect(last).toEqual({ scopes: ["read:users", "read:roles"], expiresAt: new Date("9999-12-31T23:59:59Z") });
   });
 
-  it("warns an hour before the end and after it", () => {
+  it("warn an hour before the expiry and after it", () => {
     const end = new Date("2030-01-01T12:00:00Z");
     expect(expiryWarnings(null, end)).toEqual([]);
     expect(expiryWarnings(end, new Date("2030-01-01T10:59:59Z"))).toEqual([]);
@@ -103,7 +103,7 @@ describe("what a token says", () => {
     expect(expiryWarnings(end, end)[0]).toMatch(/expired at 2030-01-01T12:00:00.000Z.*PUT/);
   });
 
-  it("tells whether one of the scopes is there", () => {
+  it("show whether a scope is granted", () => {
     expect(isAllowed(["read:users"], ["read:users", "read:current_user"])).toBe(true);
     expect(isAllowed(["read:roles"], ["read:users"])).toBe(false);
     expect(isAllowed(null, ["read:users"])).toBeNull();
@@ -123,7 +123,7 @@ describe("masking", () => {
     details: { token: hidden, request: [{ body: { token: hidden, other: 1 } }] },
   };
 
-  it("holds for a record bare, in an array and in an envelope, and changes nothing in place", () => {
+  it("works for a record alone, in an array and in an envelope, without changing it", () => {
     const before = structuredClone(record);
     expect(maskRecords(record, paths)).toEqual(masked);
     expect(maskRecords([record, record], paths)).toEqual([masked, masked]);
@@ -133,14 +133,14 @@ describe("masking", () => {
     for (const plain of [null, "text", 7, []]) expect(maskRecords(plain, paths)).toEqual(plain);
   });
 
-  it("hides texts under names that always mean a secret, but no settings of such a name", () => {
+  it("hides texts under secret names, but not settings", () => {
     expect(maskRecords({ deep: { password: "p" }, refresh_token: { rotation_type: "rotating" } }, [])).toEqual({
       deep: { password: hidden },
       refresh_token: { rotation_type: "rotating" },
     });
   });
 
-  it("knows a secret by its name, and what only sounds like one", () => {
+  it("recognises secret names and their exceptions", () => {
     const secrets = [
       { options: { gateway_authentication: { secret: "s" }, consumerSecret: "s", api_key: "s", bindPassword: "s" } },
       { azure_blob: { storageAccessKey: "s" }, azure_sb: { sasKey: "s" }, layer: { privateKey: "s" } },
@@ -170,13 +170,13 @@ describe("masking", () => {
     expect(maskRecords(harmless, [])).toEqual(harmless);
   });
 
-  it("finds the secrets that were sent, to take them out of the tenant's own texts", () => {
+  it("finds sent secrets to remove them from the tenant's texts", () => {
     const secrets = secretsIn({ password: "hunter22", secrets: [{ name: "K", value: "val-ue" }] }, ["secrets[].value"]);
     expect(secrets).toEqual(["hunter22", "val-ue"]);
     expect(scrubDeep({ message: ["hunter22 is weak"] }, secrets)).toEqual({ message: [`${hidden} is weak`] });
   });
 
-  it("takes many secrets out of many texts, the longer of two, in bounded time", () => {
+  it("removes many secrets from many texts in bounded time", () => {
     expect(scrubDeep(["x key-1 key-12key-1", 7], ["key-1", "key-12"])).toEqual([`x ${hidden} ${hidden}${hidden}`, 7]);
     const alike = Array.from({ length: 50_000 }, (_, at) => `${"a".repeat(20)}${at}`);
     const started = performance.now();
@@ -185,13 +185,13 @@ describe("masking", () => {
     expect(texts.at(-1)).toBe(hidden);
   });
 
-  it("is not held up by a long secret that nearly stands everywhere either", () => {
+  it("stays fast with a long secret that almost matches everywhere", () => {
     const startedAt = performance.now();
     scrubDeep("a".repeat(4_000_000), [`${"a".repeat(1_000_000)}b`]);
     expect(performance.now() - startedAt).toBeLessThan(15_000);
   });
 
-  it("has a path for each secret that the vendor's records hold", () => {
+  it("has a path for each secret of the vendor's records", () => {
     for (const name of ["idp_clients_list", "idp_client_get", "idp_client_create", "idp_client_update"]) {
       const answer = maskRecords(
         {
@@ -210,7 +210,7 @@ describe("masking", () => {
 describe("long texts", () => {
   const code = "c".repeat(30_000);
 
-  it("are cut in lists with a mark that says how to read them whole", () => {
+  it("are cut in lists, with a mark that tells how to read them whole", () => {
     const list = cutForCaller(action("idp_actions_list"), { actions: [{ code, name: "short" }] }) as never;
     expect(list).toEqual({
       actions: [
@@ -227,7 +227,7 @@ describe("long texts", () => {
   const forModel = (record: object) => cutForModel(get, record) as Record<string, string>;
   const notHere = "characters in all; too long to be read whole here, so it must not be written back]";
 
-  it("are whole in a single record, for a model as long as a result can hold it", () => {
+  it("are whole in a single record, for a model if they fit", () => {
     const longest = "c".repeat(63_900);
     for (const record of [{ code }, { code: longest }, { code, other: code }]) {
       expect(cutForCaller(get, record)).toEqual(record);
@@ -241,7 +241,7 @@ describe("long texts", () => {
     }
   });
 
-  it("are cut where they repeat what stands above them before that is", () => {
+  it("are cut in nested copies first", () => {
     const { code: own, deployed } = cutForModel(get, { code, deployed: { code: "d".repeat(40_000) } }) as {
       code: string;
       deployed: { code: string };
@@ -253,7 +253,7 @@ describe("long texts", () => {
     expect(forModel(many).text8).toMatch(/^c{1000}… /);
   });
 
-  it("that a model cannot read whole are not said to be readable, in lists and after writes", () => {
+  it("are marked as unreadable if a model cannot read them whole", () => {
     const long = "c".repeat(70_000);
     const list = { total: 2, actions: [{ code }, { code: long }] };
     const { actions: listed } = cutForModel(action("idp_actions_list"), list) as { actions: { code: string }[] };
@@ -269,7 +269,7 @@ describe("long texts", () => {
     ]);
   });
 
-  it("are refused where one comes back cut, wherever it stands; a read may name one", () => {
+  it("are refused in writes if they were cut; reads may contain them", () => {
     const { code: cut = "" } = forModel({ code: "c".repeat(70_000) });
     const { actions: listed } = cutForModel(action("idp_actions_list"), { actions: [{ code }] }) as {
       actions: { code: string }[];
@@ -293,14 +293,14 @@ describe("long texts", () => {
     ]);
     expect(refused("idp_action_update", { id: "a", code: "// [cut: 3 characters]" })).toEqual([]);
     expect(refused("idp_users_list", { q: cut })).toEqual([]);
-    // What stands for a secret is none: written back it would take the secret's place.
+    // A placeholder must not be written back in place of the secret.
     const secrets = { client_secret: "[hidden]", name: "has [hidden] in it" };
     expect(refused("idp_connection_update", { id: "c", options: secrets })).toEqual([
       ["value_error", "options.client_secret"],
     ]);
   });
 
-  it("never end in half a character", () => {
+  it("never end in a lone surrogate", () => {
     const { x } = cutForCaller(action("idp_rules_list"), { x: `${"a".repeat(999)}😀${"b".repeat(9)}` }) as {
       x: string;
     };
@@ -309,10 +309,10 @@ describe("long texts", () => {
   });
 });
 
-describe("waiting", () => {
+describe("the wait before a retry", () => {
   const now = 1_800_000_000_000;
 
-  it("goes by Retry-After, then by the reset, then by doubling", () => {
+  it("follows Retry-After, then the reset, then backoff", () => {
     const reset = { "x-ratelimit-reset": "1800000004" };
     expect(waitBeforeRetry({ "retry-after": "7", ...reset }, 0, now, 0)).toBe(7000);
     expect(waitBeforeRetry({ "retry-after": new Date(now + 9000).toUTCString() }, 0, now, 1)).toBe(9000);
@@ -323,14 +323,14 @@ describe("waiting", () => {
     expect(waitBeforeRetry({ "retry-after": "never" }, 0, now, 0)).toBe(1000);
   });
 
-  it("knows when nothing is left", () => {
+  it("shows when the limit is used up", () => {
     expect(spentUntil({ "x-ratelimit-remaining": "0", "x-ratelimit-reset": "12" })).toBe(12_000);
     expect(spentUntil({ "x-ratelimit-remaining": "1", "x-ratelimit-reset": "12" })).toBeUndefined();
     expect(spentUntil({})).toBeUndefined();
   });
 });
 
-it("finds the read that belongs to each update, and to each list", () => {
+it("finds the read action of each update and list", () => {
   const updates = actions.filter(({ method }) => method === "PATCH");
   expect(updates.map((update) => readerOf(update)?.name)).toEqual(
     updates.map(({ name }) => name.replace("_update", "_get")),

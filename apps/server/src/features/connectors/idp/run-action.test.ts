@@ -34,8 +34,8 @@ const detailsOf = (failure: Fault) => failure.issues[0].ctx ?? {};
 const ok = { status: 200, body: [] };
 const seconds = (ahead: number) => String(Math.floor(Date.now() / 1000) + ahead);
 
-describe("what a refusal means", () => {
-  it("401: the token; never a 401 of ours, and the reason when it is known", async () => {
+describe("an error of the tenant", () => {
+  it("401 explains the token and is not returned as a 401", async () => {
     t.tenant.state.tokens.delete(token);
     const failure = await failing("idp_users_list");
     expect(failure.type).toBe("downstream_service_error");
@@ -45,7 +45,7 @@ describe("what a refusal means", () => {
     expect(told(await failing("idp_users_list"))).toMatch(/expired at/);
   });
 
-  it("403: names the scope that is missing", async () => {
+  it("403 names the missing scope", async () => {
     token = await t.configure(["read:roles"]);
     const failure = await failing("idp_user_logs_list", { user_id: "auth0|ann" });
     expect(detailsOf(failure)).toMatchObject({ status: 403, missing_scopes: ["read:logs", "read:logs_users"] });
@@ -56,15 +56,15 @@ describe("what a refusal means", () => {
     });
   });
 
-  it("403 of another kind: the plan", async () => {
+  it("403 for other reasons names the plan", async () => {
     t.tenant.script.push(refusal(403, "Not in your plan", "insufficient_entitlement"));
     const failure = await failing("idp_organizations_list");
     expect(told(failure)).toMatch(/plan or settings/);
     expect(detailsOf(failure)).not.toHaveProperty("missing_scopes");
   });
 
-  it("404, and what a missing email template needs", async () => {
-    expect(detailsOf(await failing("idp_user_get", { id: "auth0|nobody" }))).toMatchObject({
+  it("404 tells how to create a missing email template", async () => {
+    expect(detailsOf(await failing("idp_user_get", { id: "auth0|missing" }))).toMatchObject({
       status: 404,
       error_code: "inexistent_user",
     });
@@ -72,7 +72,7 @@ describe("what a refusal means", () => {
     expect(told(update)).toContain("idp_email_template_create");
   });
 
-  it("409: it exists", async () => {
+  it("409 names the existing object", async () => {
     expect(detailsOf(await failing("idp_role_create", { name: "editor" }))).toMatchObject({
       status: 409,
       what_to_do: expect.stringContaining("exists already"),
@@ -94,7 +94,7 @@ describe("what a refusal means", () => {
     expect(told(failure)).toContain(message);
   });
 
-  it("other answers: 422, a redirect, an error page", async () => {
+  it("covers 422, redirects and error pages", async () => {
     t.tenant.script.push(
       refusal(422, "Unprocessable"),
       { status: 302, headers: { location: "/" } },
@@ -111,15 +111,15 @@ describe("what a refusal means", () => {
   });
 });
 
-describe("repeating", () => {
-  it("waits after a 429 as told and repeats, writes too", async () => {
+describe("retries", () => {
+  it("follow a 429 after Retry-After, also for writes", async () => {
     t.tenant.script.push({ ...refusal(429, "Too many"), headers: { "retry-after": "3" } });
     await run("idp_role_create", { name: "later" });
     expect(t.waits).toEqual([3000]);
     expect(t.tenant.seen.map(({ method }) => method)).toEqual(["POST", "POST"]);
   });
 
-  it("really waits, and stops waiting when the caller leaves", async () => {
+  it("wait, and stop waiting on abort", async () => {
     const real = t.open({ sleep: realSleep });
     const refused = { ...refusal(429, "Too many"), headers: { "retry-after": "1" } };
     t.tenant.script.push(refused);
@@ -134,7 +134,7 @@ describe("repeating", () => {
     expect(t.tenant.seen).toHaveLength(3);
   });
 
-  it("gives up with rate_limit when the wait is too long, at once", async () => {
+  it("end at once with rate_limit if the wait is too long", async () => {
     t.tenant.script.push({ ...refusal(429, "Too many"), headers: { "retry-after": "3600" } });
     const failure = await failing("idp_users_list");
     expect(failure).toMatchObject({ type: "rate_limit", status: 429, retryAfterSeconds: 3600 });
@@ -142,14 +142,14 @@ describe("repeating", () => {
     expect(t.waits).toEqual([]);
   });
 
-  it("gives up with rate_limit after so many", async () => {
+  it("end with rate_limit after some attempts", async () => {
     const refused = { ...refusal(429, "Too many"), headers: { "retry-after": "1" } };
     t.tenant.script.push(refused, refused, refused, refused, refused);
     expect((await failing("idp_users_list")).type).toBe("rate_limit");
     expect(t.waits).toEqual([1000, 1000, 1000, 1000]);
   });
 
-  it("sends nothing while the tenant's counter is at zero", async () => {
+  it("send nothing while the tenant's limit is used up", async () => {
     t.tenant.script.push({ ...ok, headers: { "x-ratelimit-remaining": "0", "x-ratelimit-reset": seconds(1000) } });
     await run("idp_users_list");
     // A moment far away closes for a minute at most, which is still more than an action waits.
@@ -161,7 +161,7 @@ describe("repeating", () => {
     expect(t.tenant.seen).toHaveLength(2);
   });
 
-  it("waits out a short closure before it sends", async () => {
+  it("wait for the end of a short closure", async () => {
     t.tenant.script.push({ ...ok, headers: { "x-ratelimit-remaining": "0", "x-ratelimit-reset": seconds(6) } });
     await run("idp_users_list");
     await run("idp_users_list");
@@ -169,7 +169,7 @@ describe("repeating", () => {
     expect(t.tenant.seen).toHaveLength(2);
   });
 
-  it("repeats a GET after a 5xx or a cut, and tells the last one", async () => {
+  it("repeat a GET after a 5xx or a broken connection", async () => {
     t.tenant.script.push(refusal(503, "Down"), "cut");
     await run("idp_users_list");
     expect(t.tenant.seen).toHaveLength(3);
@@ -179,7 +179,7 @@ describe("repeating", () => {
     expect(failure.retryable).toBe(true);
   });
 
-  it("never repeats a write after a 5xx or without an answer, and says that the outcome is unknown", async () => {
+  it("never repeat a write after a 5xx or without an answer", async () => {
     t.tenant.script.push(refusal(500, "Oops"));
     const failed = await failing("idp_role_create", { name: "x" });
     expect(told(failed)).toMatch(/whether the change was made is unknown/);
@@ -193,25 +193,25 @@ describe("repeating", () => {
     expect(t.tenant.seen).toHaveLength(2);
   });
 
-  it("bounds the time of a call", async () => {
+  it("have a timeout per call", async () => {
     const hasty = t.open({ limits: { callMs: 200 } });
     t.tenant.script.push("silence");
     const failure = await hasty.runAction(t.userId, "idp_user_delete", { id: "x" }).catch((error) => error);
     expect(detailsOf(failure)).toMatchObject({ reason: "timeout", outcome: "unknown" });
   });
 
-  it("bounds the size of an answer", async () => {
+  it("have a size limit per answer", async () => {
     const small = t.open({ limits: { maxBytes: 100 } });
     const failure = await small.runAction(t.userId, "idp_users_list", {}).catch((error) => error);
     expect(detailsOf(failure)).toMatchObject({ reason: "too_large", what_to_do: expect.stringContaining("per_page") });
   });
 
-  it("takes a success that is no JSON for a failure", async () => {
+  it("treat a success without JSON as a failure", async () => {
     t.tenant.script.push({ status: 200, body: "<p>" }, { status: 200, body: "<p>" }, { status: 200, body: "<p>" });
     expect(told(await failing("idp_users_list"))).toContain("not JSON");
   });
 
-  it("stops when the caller leaves, also while it waits for a place", async () => {
+  it("stop on abort, also while waiting for a slot", async () => {
     t.tenant.delayMs = 300;
     const leaving = new AbortController();
     const others = [run("idp_users_list"), run("idp_users_list")];
@@ -233,7 +233,7 @@ it("sends at most two calls at a time to one tenant", async () => {
 });
 
 describe("results", () => {
-  it("come with totals, or with a cursor where one was asked for", async () => {
+  it("contain totals, or a cursor if requested", async () => {
     expect((await run("idp_roles_list", { per_page: 1 })).forCaller.result).toMatchObject({
       start: 0,
       limit: 1,
@@ -262,7 +262,7 @@ describe("results", () => {
     expect(JSON.stringify(outcome)).toContain("[hidden]");
   });
 
-  it("hide the management token even where the tenant repeats it", async () => {
+  it("hide the management token if the tenant repeats it", async () => {
     t.tenant.script.push({ status: 200, body: { name: `for ${token}` } }, refusal(400, `Bad ${token} and hunter22`));
     expect((await run("idp_role_get", { id: "r" })).forCaller.result).toEqual({ name: "for [hidden]" });
     const failure = await failing("idp_user_create", { connection: "db", password: "hunter22" });
@@ -286,7 +286,7 @@ describe("results", () => {
     expect(await run("idp_client_rotate_secret", { id: "cli_1" })).not.toHaveProperty("oneTimeSecret");
   });
 
-  it("say that the token ends soon, and what the tenant may not like", async () => {
+  it("warn about an expiring token and advisory limits", async () => {
     token = await t.configure(allScopes, 600);
     const [warning] = (await run("idp_roles_list")).forModel.warnings ?? [];
     expect(warning).toMatch(/expires in (9|10) min/);
@@ -297,14 +297,14 @@ describe("results", () => {
     };
     const outcome = await run("idp_organization_create", long);
     expect(outcome.forCaller.warnings).toEqual([
-      expect.stringMatching(/^name must NOT have more than 50 characters; the tenant may refuse it/),
+      expect.stringMatching(/^name must have at most 50 characters; the tenant may refuse it/),
       expect.stringMatching(/^metadata /),
     ]);
   });
 });
 
 describe("special cases", () => {
-  it("lists the templates that exist, without the one that the tenant does not offer", async () => {
+  it("lists existing templates, without those that the tenant lacks", async () => {
     const { result } = (await run("idp_email_templates_list")).forCaller;
     expect((result as { template: string }[]).map(({ template }) => template)).toEqual([
       "reset_email",
@@ -314,7 +314,7 @@ describe("special cases", () => {
     expect(t.tenant.seen.map(({ path }) => path)).toContain("/api/v2/email-templates/async_approval");
   });
 
-  it("does not take a missing scope for a missing template", async () => {
+  it("does not mistake a missing scope for a missing template", async () => {
     await t.configure(["read:users"]);
     expect(detailsOf(await failing("idp_email_templates_list"))).toMatchObject({
       status: 403,
@@ -329,7 +329,7 @@ describe("special cases", () => {
     expect(t.waits).toEqual([2000, 2000, 2000]);
   });
 
-  it("gives up on a draft that is never built, and at once on any other refusal", async () => {
+  it("gives up on a draft that is never built, and at once on other errors", async () => {
     t.tenant.state.buildsLeft = 1000;
     expect(told(await failing("idp_action_deploy", { id: "act_1" }))).toContain("'built' state");
     expect(t.tenant.seen).toHaveLength(20);
@@ -339,7 +339,7 @@ describe("special cases", () => {
   });
 });
 
-describe("the question before a write", () => {
+describe("the confirmation of a write", () => {
   const preview = (name: string, given: Record<string, unknown>) => t.idp.previewWrite(t.userId, name, given);
 
   it("shows action, tenant, call and masked body, and sends nothing for a creation", async () => {
@@ -375,7 +375,7 @@ describe("the question before a write", () => {
     expect(t.tenant.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /api/v2/clients/cli_1"]);
   });
 
-  it("masks nested secrets of an input, and shows the scripts that it brings", async () => {
+  it("masks nested secrets and shows scripts", async () => {
     const options = { app_secret: "s-1", configuration: { KEY: "s-2" }, customScripts: { login: "s-3" }, domain: "d" };
     const { body } = await preview("idp_connection_create", { name: "c", strategy: "auth0", options });
     expect(body).toMatchObject({
@@ -391,14 +391,14 @@ describe("the question before a write", () => {
     expect(made.body).toMatchObject({ secrets: [{ name: "K", value: "[hidden]" }] });
   });
 
-  it("is put also when the old values cannot be read, and says so", async () => {
+  it("is shown also if the old values cannot be read", async () => {
     await t.configure(["update:roles"]);
     expect(await preview("idp_role_update", { id: "rol_1", name: "x" })).toMatchObject({
-      warnings: ["The present values could not be read (403)"],
+      warnings: ["The current values could not be read (403)"],
     });
     await t.configure();
     const missing = await preview("idp_role_update", { id: "rol_9", name: "x" });
-    expect(missing.warnings).toEqual(["The tenant has no such thing to change (404)"]);
+    expect(missing.warnings).toEqual(["The tenant does not have this object (404)"]);
     expect(missing).not.toHaveProperty("changes");
   });
 
@@ -414,7 +414,7 @@ describe("the question before a write", () => {
     });
   });
 
-  it("is not put for a read, nor for wrong arguments", async () => {
+  it("is not shown for a read or invalid arguments", async () => {
     await expect(preview("idp_users_list", {})).rejects.toMatchObject({ type: "conflict" });
     await expect(preview("idp_role_create", {})).rejects.toMatchObject({ type: "missing" });
   });

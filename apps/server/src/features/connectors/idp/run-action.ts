@@ -1,34 +1,42 @@
 import type { IdpOutcomeRecord } from "@gantry/wire";
 import { fault } from "../../../kernel/errors.ts";
+import { isRecord } from "../../../kernel/is-record.ts";
 import { type Action, findAction } from "./action-table.ts";
 import { buildRequest, type TenantRequest } from "./build-request.rules.ts";
-import { callTenant, type IdpContext, Patience, type Tenant, type TenantAnswer, TenantRefusal } from "./call-tenant.ts";
+import {
+  callTenant,
+  type IdpContext,
+  type Tenant,
+  type TenantAnswer,
+  TenantRefusal,
+  WaitBudget,
+} from "./call-tenant.ts";
 import { checkArguments } from "./check-arguments.ts";
 import { cutForCaller, cutForModel } from "./cut-long-text.rules.ts";
-import { isObject, maskAnswer, secretsSent } from "./mask.rules.ts";
+import { maskAnswer, secretsSent } from "./mask.rules.ts";
 import { openConnector } from "./stored-connector.ts";
 import { toActionFault } from "./tenant-errors.rules.ts";
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** `last4` only where the value is long enough to keep its secret without them. */
+/** `last4` only if the value is long enough. */
 interface OneTimeSecret {
   field: string;
   value: string;
   last4?: string;
 }
 
-/** What an action gave. Secrets are masked in all of it but `oneTimeSecret` and, for the same call, `forCaller`. */
+/** Secrets are masked, except a new one in `oneTimeSecret` and `forCaller`. */
 export interface ActionOutcome {
-  /** For the person who called directly. */
+  /** For a direct caller. */
   forCaller: IdpOutcomeRecord;
   /** For a model, its events and its prompts. */
   forModel: { result: unknown; warnings?: string[] };
-  /** The secret that the call made: to be handed to the caller once, and shown to nobody else. */
+  /** A secret that the call created, to be shown once to the caller only. */
   oneTimeSecret?: OneTimeSecret;
 }
 
-/** The end of a shorter secret would be too much of it. */
+/** The last four characters of a shorter secret would reveal too much. */
 const shortestWithTail = 12;
 
 const deployWaitMs = 2000;
@@ -36,11 +44,11 @@ const mostDeployTries = 20;
 
 export function actionOrThrow(name: string): Action {
   const action = findAction(name);
-  if (!action) throw fault("not_found", `There is no action ${JSON.stringify(name.slice(0, 80))}`);
+  if (!action) throw fault("not_found", `Action ${JSON.stringify(name.slice(0, 80))} does not exist`);
   return action;
 }
 
-/** Runs one action. Whether a write was confirmed is for the caller of this function to know. */
+/** The caller must have the confirmation of a write. */
 export async function runAction(
   context: IdpContext,
   userId: string,
@@ -52,11 +60,11 @@ export async function runAction(
   const advice = checkArguments(action, given);
   const request = buildRequest(action, given);
   const { tenant, connector } = await openConnector(context, userId);
-  const patience = new Patience(context.limits.waitMs);
+  const budget = new WaitBudget(context.limits.waitMs);
   if (action.kind === "write")
-    context.log.info({ user_id: userId, tenant: tenant.domain, action: name }, "identity write");
+    context.log.info({ user_id: userId, tenant: tenant.domain, action: name }, "Identity write");
   try {
-    const { body } = await execute(context, action, tenant, request, { patience, signal });
+    const { body } = await execute(context, action, tenant, request, { budget, signal });
     const call = { sent: request.body, token: tenant.token };
     return outcomeOf(action, body, maskAnswer(action, body, call), [...connector.warnings, ...advice]);
   } catch (error) {
@@ -71,7 +79,7 @@ export async function runAction(
 }
 
 interface Calling {
-  patience: Patience;
+  budget: WaitBudget;
   signal: AbortSignal | undefined;
 }
 
@@ -87,7 +95,7 @@ function execute(
   return callTenant(context, tenant, request, calling);
 }
 
-/** A list that the API does not have: one read a known name, one after the other, what does not exist left out. */
+/** Emulates a list that the API lacks: reads each known name in sequence and skips missing ones. */
 async function readEach(context: IdpContext, action: Action, tenant: Tenant, calling: Calling): Promise<TenantAnswer> {
   const { names = [], path: template = "", absent_when_forbidden: optional = [] } = action.upstream ?? {};
   const found: unknown[] = [];
@@ -104,7 +112,7 @@ async function readEach(context: IdpContext, action: Action, tenant: Tenant, cal
   return { status: 200, body: found };
 }
 
-/** A draft is built for some seconds after it was saved; until then deploying is refused and has no effect. */
+/** The tenant builds a saved draft for some seconds and refuses to deploy it until then. */
 async function deployWhenBuilt(
   context: IdpContext,
   tenant: Tenant,
@@ -122,7 +130,7 @@ async function deployWhenBuilt(
 }
 
 function isNotBuilt(error: unknown): boolean {
-  if (!(error instanceof TenantRefusal) || error.status < 400 || error.status >= 500 || !isObject(error.body))
+  if (!(error instanceof TenantRefusal) || error.status < 400 || error.status >= 500 || !isRecord(error.body))
     return false;
   return /\bbuilt\b/i.test(String(error.body.message)) && /\bstate\b/i.test(String(error.body.message));
 }
@@ -131,7 +139,7 @@ function outcomeOf(action: Action, body: unknown, masked: unknown, warnings: str
   const more = warnings.length > 0 ? { warnings } : {};
   const outcome: ActionOutcome = {
     forCaller: { result: cutForCaller(action, masked), ...more },
-    // An empty answer is a success that a model should not have to guess.
+    // Tells a model explicitly that an empty answer means success.
     forModel: { result: masked === null ? { done: true } : cutForModel(action, masked), ...more },
   };
   const field = action.made_secret;
@@ -139,8 +147,8 @@ function outcomeOf(action: Action, body: unknown, masked: unknown, warnings: str
 }
 
 function withOneTimeSecret({ forCaller, forModel }: ActionOutcome, field: string, body: unknown): ActionOutcome {
-  const value = isObject(body) ? body[field] : undefined;
-  if (typeof value !== "string" || value === "" || !isObject(forCaller.result) || !isObject(forModel.result))
+  const value = isRecord(body) ? body[field] : undefined;
+  if (typeof value !== "string" || value === "" || !isRecord(forCaller.result) || !isRecord(forModel.result))
     return { forCaller, forModel };
   const last4 = value.length < shortestWithTail ? undefined : value.slice(-4);
   return {

@@ -3,12 +3,11 @@ import { Fault, fault } from "../../../kernel/errors.ts";
 import type { IdpContext, Tenant } from "./call-tenant.ts";
 import { claimWarnings, expiryWarnings, hasExpired } from "./token-claims.rules.ts";
 
-/** A user's connector as it is shown. */
 export interface Connector extends ConnectorRow {
   warnings: string[];
 }
 
-/** The domain is part of it: a token sealed for one tenant is never sent to another. */
+/** Bound to the domain: a token is never sent to another tenant. */
 export const sealContext = (userId: string, domain: string) => `idp:${userId}:${domain}`;
 
 export async function readConnector(context: IdpContext, userId: string): Promise<Connector> {
@@ -16,7 +15,7 @@ export async function readConnector(context: IdpContext, userId: string): Promis
   return { ...row, warnings: claimWarnings(row, context.clock.now()) };
 }
 
-/** For calls: with the token, and with the warnings that bear on every call. */
+/** With the token and the warnings for every call. */
 export async function openConnector(
   context: IdpContext,
   userId: string,
@@ -27,7 +26,7 @@ export async function openConnector(
   return { tenant: { userId, domain: row.domain, token }, connector: { ...row, warnings } };
 }
 
-/** Why every call would fail, as far as that can be told without one: there is no connector, or its token is no good. */
+/** Why every call would fail, if that is known without one: no connector, or an expired token. */
 export async function connectorTrouble(context: IdpContext, userId: string): Promise<string | undefined> {
   try {
     const { connector } = await openConnector(context, userId);
@@ -41,7 +40,10 @@ export async function connectorTrouble(context: IdpContext, userId: string): Pro
 async function findOrThrow(context: IdpContext, userId: string) {
   const row = await selectConnector(context.database.sql, userId);
   if (!row)
-    throw fault("not_found", "The identity connector is not set up: PUT /v1/connectors/idp with domain and token");
+    throw fault(
+      "not_found",
+      "The identity connector is not set up. Store domain and token with PUT /v1/connectors/idp.",
+    );
   return row;
 }
 
@@ -49,7 +51,7 @@ function unseal({ vault }: IdpContext, sealed: Uint8Array, context: string): str
   try {
     return vault.open(sealed, context);
   } catch (cause) {
-    throw fault("conflict", "The stored token can no longer be opened: store it again with PUT /v1/connectors/idp", {
+    throw fault("conflict", "The stored token cannot be opened any more. Store it again with PUT /v1/connectors/idp.", {
       cause,
     });
   }
@@ -58,7 +60,7 @@ function unseal({ vault }: IdpContext, sealed: Uint8Array, context: string): str
 export interface ConnectorRow {
   domain: string;
   tokenLast4: string;
-  /** Null when the token does not say. */
+  /** Null if the token does not contain scopes. */
   scopes: string[] | null;
   expiresAt: Date | null;
 }

@@ -17,8 +17,8 @@ function meaning(body: unknown, tokenScopes: string[] | null): { message: string
 const either = ["read:organizations", "read:organizations_summary"];
 const silent: unknown[] = [null, {}, "<h1>Forbidden</h1>", { statusCode: 403, error: "Forbidden" }];
 
-describe.each(silent)("a 403 that gives no reason: %j", (body) => {
-  it("is the scope that the token is known to lack", () => {
+describe.each(silent)("a 403 without a reason: %j", (body) => {
+  it("names a scope that the token lacks", () => {
     for (const scopes of [[], ["read:roles"]]) {
       const { message, missing } = meaning(body, scopes);
       expect(missing).toEqual(either);
@@ -27,7 +27,7 @@ describe.each(silent)("a 403 that gives no reason: %j", (body) => {
     }
   });
 
-  it("is the plan where the token has one of them", () => {
+  it("names the plan if the token has a scope", () => {
     for (const scope of either) {
       const { message, missing } = meaning(body, [scope]);
       expect(missing).toBeUndefined();
@@ -35,14 +35,14 @@ describe.each(silent)("a 403 that gives no reason: %j", (body) => {
     }
   });
 
-  it("is one or the other where nobody knows the token's scopes", () => {
+  it("names both if the token's scopes are unknown", () => {
     const { message, missing } = meaning(body, null);
     expect(missing).toBeUndefined();
     expect(message).toMatch(/may lack a scope \(read:organizations, .*plan or settings/);
   });
 });
 
-it("a 403 that names another reason is that, whatever the token's scopes", () => {
+it("a 403 with another reason keeps it", () => {
   for (const scopes of [[], either, null]) {
     const { message, missing } = meaning({ message: "Upgrade", errorCode: "insufficient_entitlement" }, scopes);
     expect(missing).toBeUndefined();
@@ -65,14 +65,14 @@ function failureOf(name: string, status: number, body: unknown): Fault {
 const told = (...given: Parameters<typeof failureOf>) => failureOf(...given).issues[0].msg;
 
 describe.each([408, 500, 503])("a %i", (status) => {
-  it("leaves open whether a write was done", () => {
+  it("leaves the outcome of a write unknown", () => {
     const failure = failureOf("idp_role_create", status, { message: "Too slow" });
     expect(failure.issues[0].ctx).toMatchObject({ status, outcome: "unknown" });
     expect(failure.issues[0].msg).toContain("whether the change was made is unknown: read the state before repeating");
     expect(failure.retryable).toBe(false);
   });
 
-  it("is a reason to repeat a read", () => {
+  it("is retryable for a read", () => {
     const failure = failureOf("idp_roles_list", status, { message: "Too slow" });
     expect(failure.issues[0].msg).toContain("repeat later");
     expect(failure.issues[0].ctx).not.toHaveProperty("outcome");

@@ -1,24 +1,25 @@
 import { NetError } from "../../../engines/net/net.ts";
 import { Fault, fault } from "../../../kernel/errors.ts";
+import { isRecord } from "../../../kernel/is-record.ts";
 import type { Action } from "./action-table.ts";
 import { isOutage, TenantRefusal } from "./call-tenant.ts";
 import { withStop } from "./describe-action.rules.ts";
-import { isObject, scrub } from "./mask.rules.ts";
+import { scrub } from "./mask.rules.ts";
 import { isAllowed } from "./token-claims.rules.ts";
 
 export interface ErrorContext {
   action: Action;
   domain: string;
   tokenScopes: readonly string[] | null;
-  /** Why the token may be refused, when that is known. */
+  /** Known reasons why the token may be refused. */
   tokenWarnings: readonly string[];
-  /** What must not stand in an error: the token, and the secrets that were sent. */
+  /** The token and the sent secrets, which errors must not contain. */
   secrets: readonly string[];
 }
 
 const longestMessage = 1000;
 
-/** What a failed call means, for a person and for an agent: what happened and what to do about it. */
+/** Explains a failed call: what happened and what to do. */
 export function toActionFault(error: unknown, context: ErrorContext): unknown {
   if (error instanceof TenantRefusal) return refusalFault(error, context);
   if (error instanceof NetError) return noAnswerFault(error, context);
@@ -39,8 +40,8 @@ function refusalFault(refusal: TenantRefusal, context: ErrorContext): Fault {
     context.action.deprecated && !isOutage(status) && status !== 401
       ? " Rules are ending and newer tenants refuse them: use the idp_action_… actions instead."
       : "";
-  const said = message === "" ? "" : ` The tenant says: ${withStop(message)}`;
-  return fault("downstream_service_error", `${what} (${status}).${said} ${toDo}${rules}`, {
+  const quote = message === "" ? "" : ` The tenant says: ${withStop(message)}`;
+  return fault("downstream_service_error", `${what} (${status}).${quote} ${toDo}${rules}`, {
     cause: refusal,
     // The tenant may quote what was sent.
     logged: "The tenant refused an action",
@@ -56,12 +57,12 @@ function refusalFault(refusal: TenantRefusal, context: ErrorContext): Fault {
   });
 }
 
-/** `{statusCode, error, message, errorCode?}`; anything else is told as far as it is text. */
+/** `{statusCode, error, message, errorCode?}`. */
 function readError(body: unknown, secrets: readonly string[]): { message: string; errorCode: string } {
-  const text = isObject(body) ? (body.message ?? body.error_description ?? body.error) : "";
-  const code = isObject(body) ? body.errorCode : "";
+  const text = isRecord(body) ? (body.message ?? body.error_description ?? body.error) : "";
+  const code = isRecord(body) ? body.errorCode : "";
   return {
-    // Scrubbed before it is cut, or a cut could leave half a secret standing.
+    // Scrubbed before it is cut, or half a secret could remain.
     message: typeof text === "string" ? scrub(text, secrets).slice(0, longestMessage).trim() : "",
     errorCode: typeof code === "string" ? scrub(code, secrets).slice(0, 100) : "",
   };
@@ -91,19 +92,19 @@ function meaningOf(status: number, errorCode: string, message: string, context: 
       action.path_params.length > 0
         ? "Check the id, for example with the matching list."
         : "Check what the arguments name, and that the tenant offers this.";
-    return { what: "The tenant has no such thing", toDo: `${toDo}${advice}` };
+    return { what: "The tenant does not have this object", toDo: `${toDo}${advice}` };
   }
   if (status === 409) {
     return {
-      what: "It contradicts what the tenant has",
-      toDo: "It exists already: read or update it, or choose another name.",
+      what: "Conflict with an existing object of the tenant",
+      toDo: "Read or update the existing object, or choose another name.",
     };
   }
   if (isOutage(status)) {
     const what = "The tenant failed";
-    if (action.method === "GET") return { what, toDo: "The tenant's service is at fault: repeat later." };
-    const unknown = "whether the change was made is unknown: read the state before repeating.";
-    return { what, toDo: `The tenant's service is at fault, and ${unknown}`, outcome: "unknown" };
+    if (action.method === "GET") return { what, toDo: "The tenant's service failed. Try again later." };
+    const unknown = "whether the change was made is unknown. Read the state before you repeat it.";
+    return { what, toDo: `The tenant's service failed, and ${unknown}`, outcome: "unknown" };
   }
   if (status >= 300 && status < 400) {
     return { what: "The tenant answered with a redirect", toDo: "Check the domain: it must be the tenant's own." };
@@ -118,7 +119,7 @@ function meaningOf(status: number, errorCode: string, message: string, context: 
 function forbidden(errorCode: string, message: string, { action, tokenScopes }: ErrorContext): Meaning {
   const what = "The tenant does not allow this";
   const named = /scope/i.test(message) ? (message.match(/\b[a-z]+:[a-z_]+\b/g) ?? []) : [];
-  // Without a code the tenant says nothing; what is known of the token then says more than a guess at the plan.
+  // Without a code from the tenant, the token's scopes are the best evidence.
   const allowed = errorCode === "" ? isAllowed(tokenScopes, action.scopes) : true;
   if (errorCode === "insufficient_scope" || named.length > 0 || allowed === false) {
     const wanted = named.length > 0 ? [...new Set(named)] : [...action.scopes];
@@ -136,7 +137,7 @@ function forbidden(errorCode: string, message: string, { action, tokenScopes }: 
   return { what, toDo: `The token may lack a scope (${scopes}): grant it and store the new token. Otherwise: ${plan}` };
 }
 
-/** The texts that the API's own validator writes. */
+/** Error formats of the API's validator. */
 function fieldIn(message: string): string | undefined {
   const found =
     /on property ([\w.[\]-]+)/.exec(message) ??
@@ -148,10 +149,10 @@ function fieldIn(message: string): string | undefined {
 function noAnswerFault(error: NetError, { action, domain }: ErrorContext): Fault {
   const sent = action.method !== "GET" && ["timeout", "cut", "too_large"].includes(error.reason);
   const toDo = sent
-    ? "Whether the change was made is unknown: read the state before repeating."
+    ? "Whether the change was made is unknown. Read the state before you repeat it."
     : error.reason === "too_large"
       ? "Ask for less: a smaller per_page, or only some fields."
-      : "Check that the domain is right and reachable, or repeat later.";
+      : "Check that the domain is right and reachable, or try again later.";
   return fault("downstream_service_error", `${domain}: ${error.message}. ${toDo}`, {
     cause: error,
     retryable: action.method === "GET" && error.reason !== "too_large",

@@ -22,7 +22,7 @@ async function fullGate() {
   return { gate, admitted, wait, leaveOne };
 }
 
-it("takes turns among users, whoever waits with how many", async () => {
+it("serves one call of each user before a second of any", async () => {
   const { admitted, wait, leaveOne } = await fullGate();
   for (let n = 0; n < 4; n++) void wait("many");
   void wait("one");
@@ -32,7 +32,7 @@ it("takes turns among users, whoever waits with how many", async () => {
   expect(admitted).toEqual(["many", "one", "two", "many", "two", "many", "many"]);
 });
 
-it("refuses more of one user than may wait, and of nobody else", async () => {
+it("limits the waiting calls of one user only", async () => {
   const { gate, admitted, wait, leaveOne } = await fullGate();
   for (let n = 0; n < 64; n++) void wait("many");
   await expect(call(gate, "many")).rejects.toMatchObject({ type: "rate_limit" });
@@ -42,7 +42,7 @@ it("refuses more of one user than may wait, and of nobody else", async () => {
   expect(admitted).toEqual(["many", "other"]);
 });
 
-it("forgets who stops waiting", async () => {
+it("removes calls that stop waiting", async () => {
   const { gate, admitted, wait, leaveOne } = await fullGate();
   const leaving = new AbortController();
   const gone = call(gate, "gone", 5000, leaving.signal);

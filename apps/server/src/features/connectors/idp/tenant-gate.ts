@@ -1,67 +1,63 @@
 import type { NetHeaders } from "../../../engines/net/net.ts";
 import { type Fault, fault } from "../../../kernel/errors.ts";
 
-/** The tenant's own limit is spent for longer than the caller may wait. The call was not done: repeating it is safe. */
+/** The tenant's rate limit lasts longer than the caller may wait. The call was not made, so repeating it is safe. */
 export function rateLimited(waitMs: number): Fault {
   return busy("The tenant's rate limit is reached", waitMs, { status: 429 });
 }
 
-/** Too many calls of the caller's wait for this tenant, or none came to its turn in time. Nothing was sent. */
+/** Nothing was sent. */
 function crowded(waitMs: number): Fault {
-  return busy("Too many calls to this tenant are under way", waitMs, {});
+  return busy("Too many calls to this tenant are running", waitMs, {});
 }
 
 function busy(what: string, waitMs: number, more: Record<string, unknown>): Fault {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-  return fault("rate_limit", `${what}. Repeat in ${seconds} s.`, {
+  return fault("rate_limit", `${what}. Try again in ${seconds} s.`, {
     retryAfterSeconds: seconds,
     ctx: { ...more, retry_after_seconds: seconds, what_to_do: `Wait ${seconds} s, then repeat the same call.` },
   });
 }
 
-/** Who calls which tenant. */
-interface Caller {
+interface Call {
   domain: string;
   userId: string;
 }
 
-interface Waiter {
-  admit(): void;
-}
+type Admit = () => void;
 
-interface Lane {
+interface Tenant {
   inFlight: number;
-  /** By user, who comes next first. */
-  waiting: Map<string, Waiter[]>;
-  /** The tenant said that nothing is left until then. */
+  /** FIFOs by user; the first user is next. */
+  waiting: Map<string, Admit[]>;
+  /** End of the tenant's own rate limit window. */
   closedUntil: number;
 }
 
 const inFlightPerTenant = 2;
-/** Of one user, for one tenant: as many calls as a turn of an agent makes side by side. */
-const longestLine = 64;
-/** Of one user. Whose tenant it is nobody knows before the check. */
-const mostChecks = 4;
+/** Of one user for one tenant: as many calls as one step of an agent makes in parallel. */
+const maxWaiting = 64;
+/** Of one user: before a check it is unknown who owns the tenant. */
+const maxChecks = 4;
 const checkRetryMs = 1000;
-/** A tenant that names a moment far away, by mistake or not, does not lock itself out for longer. */
+/** Bounds a closure that the tenant announces by mistake. */
 const longestClosureMs = 60_000;
-/** Users choose the tenants, so only so many are remembered. */
-const mostRemembered = 1000;
+/** Users choose the tenants, so their number is bounded. */
+const maxTenants = 1000;
 
 /**
- * Holds the calls to one tenant, of all users of this node, to two at a time, and lets none through while the tenant's
- * own counter stands at zero. Anybody may name any tenant, so those who wait for one take turns: of however many calls
- * one user makes, a single one goes before the next one of another.
+ * Limits the calls of this node to one tenant to two at a time, and stops them while the tenant's rate limit is used up.
+ * Any user may name any tenant, so waiting calls are served fairly: one of each user before a second of any.
  */
 export class TenantGate {
-  readonly #lanes = new Map<string, Lane>();
+  readonly #tenants = new Map<string, Tenant>();
   readonly #checks = new Map<string, number>();
 
-  /** A check of a token and a domain that are not known to belong together. Gives what ends it. */
+  /** Begins the check of a new domain and token. Call the result when it ends. */
   beginCheck(userId: string): () => void {
-    const underWay = this.#checks.get(userId) ?? 0;
-    if (underWay >= mostChecks) throw busy("Too many checks of your tokens are under way", checkRetryMs, {});
-    this.#checks.set(userId, underWay + 1);
+    const running = this.#checks.get(userId) ?? 0;
+    if (running >= maxChecks) throw busy("Too many checks of your tokens are running", checkRetryMs, {});
+    this.#checks.set(userId, running + 1);
     return () => {
       const left = (this.#checks.get(userId) ?? 0) - 1;
       if (left > 0) this.#checks.set(userId, left);
@@ -69,30 +65,30 @@ export class TenantGate {
     };
   }
 
-  /** Milliseconds until the tenant takes calls again; 0 when it does. */
+  /** Milliseconds until the tenant accepts calls again; 0 if it does. */
   closedFor(domain: string, now: number): number {
-    return Math.max(0, (this.#lanes.get(domain)?.closedUntil ?? 0) - now);
+    return Math.max(0, (this.#tenants.get(domain)?.closedUntil ?? 0) - now);
   }
 
   close(domain: string, until: number, now: number): void {
-    const lane = this.#laneOf(domain);
-    lane.closedUntil = Math.max(lane.closedUntil, Math.min(until, now + longestClosureMs));
+    const tenant = this.#tenantOf(domain);
+    tenant.closedUntil = Math.max(tenant.closedUntil, Math.min(until, now + longestClosureMs));
   }
 
-  /** Resolves with what gives the place back. Rejects when none is free within `waitMs`, or when the caller leaves. */
-  enter({ domain, userId }: Caller, waitMs: number, signal?: AbortSignal): Promise<() => void> {
+  /** Resolves with a function that frees the slot. Rejects if no slot is free within `waitMs`, or on abort. */
+  enter({ domain, userId }: Call, waitMs: number, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
-    const lane = this.#laneOf(domain);
-    if (lane.inFlight < inFlightPerTenant && lane.waiting.size === 0) {
-      lane.inFlight++;
-      return Promise.resolve(this.#leave(domain, lane));
+    const tenant = this.#tenantOf(domain);
+    if (tenant.inFlight < inFlightPerTenant && tenant.waiting.size === 0) {
+      tenant.inFlight++;
+      return Promise.resolve(this.#leave(domain, tenant));
     }
-    const line = lane.waiting.get(userId) ?? [];
-    if (line.length >= longestLine) return Promise.reject(crowded(waitMs));
+    const queue = tenant.waiting.get(userId) ?? [];
+    if (queue.length >= maxWaiting) return Promise.reject(crowded(waitMs));
     return new Promise((resolve, reject) => {
       const giveUp = (reason: unknown) => {
-        line.splice(line.indexOf(waiter), 1);
-        if (line.length === 0) lane.waiting.delete(userId);
+        queue.splice(queue.indexOf(admit), 1);
+        if (queue.length === 0) tenant.waiting.delete(userId);
         settle();
         reject(reason);
       };
@@ -102,55 +98,53 @@ export class TenantGate {
         clearTimeout(timer);
         signal?.removeEventListener("abort", onAbort);
       };
-      const waiter: Waiter = {
-        admit: () => {
-          settle();
-          resolve(this.#leave(domain, lane));
-        },
+      const admit = () => {
+        settle();
+        resolve(this.#leave(domain, tenant));
       };
       signal?.addEventListener("abort", onAbort, { once: true });
-      line.push(waiter);
-      lane.waiting.set(userId, line);
+      queue.push(admit);
+      tenant.waiting.set(userId, queue);
     });
   }
 
-  #laneOf(domain: string): Lane {
-    const known = this.#lanes.get(domain);
+  #tenantOf(domain: string): Tenant {
+    const known = this.#tenants.get(domain);
     if (known) return known;
-    if (this.#lanes.size >= mostRemembered) this.#forgetIdle();
-    const lane: Lane = { inFlight: 0, waiting: new Map(), closedUntil: 0 };
-    this.#lanes.set(domain, lane);
-    return lane;
+    if (this.#tenants.size >= maxTenants) this.#forgetIdle();
+    const tenant: Tenant = { inFlight: 0, waiting: new Map(), closedUntil: 0 };
+    this.#tenants.set(domain, tenant);
+    return tenant;
   }
 
-  #leave(domain: string, lane: Lane): () => void {
+  #leave(domain: string, tenant: Tenant): () => void {
     let left = false;
     return () => {
       if (left) return;
       left = true;
-      const next = nextOf(lane);
-      // The place goes over to the next one without becoming free in between.
-      if (next) next.admit();
+      // The next call takes over the slot, which never becomes free in between.
+      const admit = nextOf(tenant);
+      if (admit) admit();
       else {
-        lane.inFlight--;
-        if (lane.inFlight === 0 && lane.closedUntil === 0) this.#lanes.delete(domain);
+        tenant.inFlight--;
+        if (tenant.inFlight === 0 && tenant.closedUntil === 0) this.#tenants.delete(domain);
       }
     };
   }
 
   #forgetIdle(): void {
-    for (const [domain, lane] of this.#lanes) {
-      if (lane.inFlight === 0 && lane.waiting.size === 0) this.#lanes.delete(domain);
+    for (const [domain, tenant] of this.#tenants) {
+      if (tenant.inFlight === 0 && tenant.waiting.size === 0) this.#tenants.delete(domain);
     }
   }
 }
 
-/** Takes the first call of the user whose turn it is; its others come after everybody else's. */
-function nextOf({ waiting }: Lane): Waiter | undefined {
-  for (const [userId, line] of waiting) {
-    const next = line.shift();
+/** Takes the first call of the next user and moves that user to the end. */
+function nextOf({ waiting }: Tenant): Admit | undefined {
+  for (const [userId, queue] of waiting) {
+    const next = queue.shift();
     waiting.delete(userId);
-    if (line.length > 0) waiting.set(userId, line);
+    if (queue.length > 0) waiting.set(userId, queue);
     return next;
   }
   return undefined;
@@ -158,7 +152,7 @@ function nextOf({ waiting }: Lane): Waiter | undefined {
 
 const longestBackoffMs = 60_000;
 
-/** When the tenant's counter is at zero: the moment at which it is filled again. */
+/** End of the rate limit window, if the tenant's limit is used up. */
 export function spentUntil(headers: NetHeaders): number | undefined {
   return numberIn(headers, "x-ratelimit-remaining") === 0 ? resetAt(headers) : undefined;
 }
@@ -168,10 +162,7 @@ function resetAt(headers: NetHeaders): number | undefined {
   return seconds === undefined ? undefined : seconds * 1000;
 }
 
-/**
- * How long to wait before the call is repeated: what the tenant says (`Retry-After` in seconds or as a date, else the
- * moment when its counter is filled), else a second, doubled each time. `random` spreads those who wait for one moment.
- */
+/** `Retry-After` (seconds or date), else the end of the rate limit window, else exponential backoff. `random` adds jitter. */
 export function waitBeforeRetry(headers: NetHeaders, attempt: number, now: number, random: number): number {
   const after = retryAfterMs(headers, now);
   if (after !== undefined) return after;

@@ -1,16 +1,16 @@
-import { isObject } from "./mask.rules.ts";
+import { isRecord } from "../../../kernel/is-record.ts";
 
-/** What a management token says about itself. Nothing is verified: the tenant does that, this only informs. */
+/** Claims of a management token. Not verified: the tenant does that. */
 export interface TokenClaims {
-  /** Null when the token cannot be read. */
+  /** Null if the token cannot be read. */
   scopes: string[] | null;
   expiresAt: Date | null;
 }
 
 const soonMs = 3_600_000;
-/** In seconds, the last one of the year 9999. What is later says nothing, such as a token that counts milliseconds. */
+/** Last second of the year 9999. A later value is wrong, for example in milliseconds. */
 const latestExpiry = 253_402_300_799;
-/** As the standard has them; anything else names nothing that the tenant could have granted. */
+/** Scope syntax of the OAuth standard. */
 const scopeToken = /^[\x21-\x7e]+$/;
 
 export function readClaims(token: string): TokenClaims {
@@ -28,7 +28,7 @@ function payloadOf(token: string): Record<string, unknown> | undefined {
   if (parts.length !== 3 || parts[1] === undefined) return undefined;
   try {
     const payload: unknown = JSON.parse(Buffer.from(parts[1], "base64url").toString("utf8"));
-    return isObject(payload) ? payload : undefined;
+    return isRecord(payload) ? payload : undefined;
   } catch {
     return undefined;
   }
@@ -38,7 +38,7 @@ export function hasExpired(expiresAt: Date | null, now: Date): boolean {
   return expiresAt !== null && expiresAt <= now;
 }
 
-/** Said wherever the connector is looked at or used, so that nobody learns it from a failing action. */
+/** Shown wherever the connector is read or used. */
 export function expiryWarnings(expiresAt: Date | null, now: Date): string[] {
   if (!expiresAt) return [];
   const left = expiresAt.getTime() - now.getTime();
@@ -49,22 +49,21 @@ export function expiryWarnings(expiresAt: Date | null, now: Date): string[] {
   return [`The management token expires in ${minutes} min, at ${expiresAt.toISOString()}: ${renew}`];
 }
 
-/** What the one read asks for by which a new token is checked. */
+/** Needed by the read that checks a new token. */
 const checkScope = "read:tenant_settings";
 
 export const uncheckedWarning = `The token lacks ${checkScope}, so it was recognised but not fully checked`;
 
-/** All that the token says of itself which whoever looks at the connector should know. */
 export function claimWarnings({ scopes, expiresAt }: TokenClaims, now: Date): string[] {
   return [...scopeWarnings(scopes), ...expiryWarnings(expiresAt, now)];
 }
 
 function scopeWarnings(scopes: readonly string[] | null): string[] {
-  if (!scopes) return ["The token does not say its scopes: what it lacks shows when an action is run"];
+  if (!scopes) return ["The token does not contain its scopes. A missing scope shows only when an action runs."];
   return isAllowed(scopes, [checkScope]) ? [] : [uncheckedWarning];
 }
 
-/** Whether the token has one of the scopes; null when it does not say what it has. */
+/** Null if the token's scopes are unknown. */
 export function isAllowed(scopes: readonly string[] | null, wanted: readonly string[]): boolean | null {
   return scopes ? wanted.some((scope) => scopes.includes(scope)) : null;
 }

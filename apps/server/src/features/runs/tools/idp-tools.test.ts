@@ -69,14 +69,14 @@ describe("failures", () => {
   test("all invalid arguments", async () => {
     const { text, isError } = await execute(toolOf("idp_user_update"), { id: "..", emial: "x" });
     expect(isError).toBe(true);
-    expect(text.split("\n").sort()).toEqual(["emial: Unknown field", 'id: ".." is no id'].sort());
+    expect(text.split("\n").sort()).toEqual(["emial: Unknown field", 'id: ".." is not a valid id'].sort());
     expect(t.tenant.seen).toEqual([]);
   });
 
   test("a refusal of the tenant, with advice", async () => {
     const missing = await execute(toolOf("idp_user_get"), { id: "auth0|nobody" });
     expect(missing.isError).toBe(true);
-    expect(missing.text).toMatch(/The tenant has no such thing \(404\)[\s\S]*Check the id[\s\S]*"status":404/);
+    expect(missing.text).toMatch(/The tenant does not have this object \(404\)[\s\S]*Check the id[\s\S]*"status":404/);
     token = await t.configure(["read:roles"]);
     const scopes = await execute(toolOf("idp_user_logs_list"), { user_id: "auth0|ann" });
     expect(scopes.text).toContain('"missing_scopes":["read:logs","read:logs_users"]');
