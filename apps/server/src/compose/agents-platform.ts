@@ -19,14 +19,11 @@ import type { Predictions, ReadModelInput } from "../features/predictions/index.
 import { createRunTools, openRuns, type Runs } from "../features/runs/index.ts";
 import type { Secrets } from "../features/secrets/index.ts";
 import { openToolServers, type ToolServers } from "../features/tool-servers/index.ts";
-import { agentRoutes } from "../http/agents-api/agent-routes.ts";
+import { agentRoutes, marketplaceRoutes, openApiRoute, toolRoutes } from "../http/agents-api/agent-routes.ts";
 import type { AgentsRoutes } from "../http/agents-api/agents-api.ts";
 import { driveRoutes } from "../http/agents-api/drive-routes.ts";
 import { idpRoutes } from "../http/agents-api/idp-routes.ts";
-import { marketplaceRoutes } from "../http/agents-api/marketplace-routes.ts";
-import { openApiRoute } from "../http/agents-api/openapi-route.ts";
 import { runRoutes } from "../http/agents-api/run-routes.ts";
-import { toolRoutes } from "../http/agents-api/tool-routes.ts";
 import { toolServerRoutes } from "../http/agents-api/tool-server-routes.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Log } from "../kernel/log.ts";

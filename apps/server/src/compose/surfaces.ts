@@ -4,11 +4,9 @@ import type { Config } from "../config/config.ts";
 import type { OpenTelemetry } from "../engines/telemetry/create-telemetry.ts";
 import type { Files } from "../features/files/index.ts";
 import { accountApi } from "../http/account-api/account-api.ts";
+import { type TakeDownDeps, takeDownRoutes } from "../http/account-api/admin-routes.ts";
 import type { AccountApiDeps } from "../http/account-api/deps.ts";
-import { fileRoutes } from "../http/account-api/file-routes.ts";
-import { type SecretRouteDeps, secretRoutes } from "../http/account-api/secret-routes.ts";
-import { type TakeDownDeps, takeDownRoutes } from "../http/account-api/take-down-routes.ts";
-import { type WebhookRouteDeps, webhookRoutes } from "../http/account-api/webhook-routes.ts";
+import { type StorageRouteDeps, storageRoutes } from "../http/account-api/storage-routes.ts";
 import { type AgentsRoutes, agentsApi } from "../http/agents-api/agents-api.ts";
 import { type BlobApiDeps, blobApi } from "../http/blob-api/index.ts";
 import { consoleFiles } from "../http/console-api/console-files.ts";
@@ -24,11 +22,11 @@ import { modelCards } from "../http/model-cards/model-cards.ts";
 
 const consoleFolder = fileURLToPath(new URL("../../../console/dist", import.meta.url));
 
-export interface Surfaces extends AccountApiDeps, Omit<ModelApiDeps, "accounts"> {
+export interface Surfaces extends AccountApiDeps, ModelApiDeps {
   config: Config;
   telemetry: OpenTelemetry;
-  secrets: SecretRouteDeps["secrets"];
-  webhooks: WebhookRouteDeps["webhooks"];
+  secrets: StorageRouteDeps["secrets"];
+  webhooks: StorageRouteDeps["webhooks"];
   files: Files;
   /** The file store whose links this server serves itself; undefined: they lead to the bucket. */
   linkServed: BlobApiDeps["store"] | undefined;
@@ -43,10 +41,9 @@ export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
   const { config, log, telemetry, files, linkServed, models } = parts;
   const { authenticate } = parts.accounts;
   const publicUrl = config.GANTRY_PUBLIC_URL;
-  const callerOf = requireCaller(authenticate);
   const filesUrl = linkServed && config.GANTRY_FILES_URL;
   const linkAddress = linkServed ? (filesUrl ?? publicUrl) : (config.S3_PUBLIC_ENDPOINT ?? config.S3_ENDPOINT);
-  const app = createServer({ log, publicUrl, filesUrl, telemetry, callerOf });
+  const app = createServer({ log, publicUrl, filesUrl, telemetry, authenticate });
 
   // No client is sent to a worker.
   const hasConsole = config.GANTRY_ROLE !== "worker";
@@ -66,16 +63,14 @@ export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
   const { agents, marketplace } = parts;
   await app.register(takeDownRoutes, { agents, models, marketplace });
   await app.register(sessionRoutes, { accounts: parts.accounts, clock: parts.clock, publicUrl });
-  await app.register(secretRoutes, { secrets: parts.secrets, authenticate });
-  await app.register(async (scope) => webhookRoutes(scope, { webhooks: parts.webhooks, callerOf }));
-  await app.register(async (scope) => fileRoutes(scope, { files, callerOf }));
+  await app.register(storageRoutes, { files, secrets: parts.secrets, webhooks: parts.webhooks });
   await app.register(metricsRoute, {
     exposition: telemetry.exposition,
-    callerOf,
+    callerOf: requireCaller(authenticate),
     isOpen: config.GANTRY_METRICS_OPEN,
     key: config.GANTRY_METRICS_KEY,
   });
-  await app.register(agentsApi, { log, authenticate, routes: parts.agentsRoutes });
+  await app.register(agentsApi, { log, routes: parts.agentsRoutes });
   await app.register(modelCards, { models, authenticate, version: parts.version });
   await app.register(modelApi, parts);
   await app.register(mcpApi, { log, authenticate, tools: parts.mcpTools, publicUrl });

@@ -76,7 +76,7 @@ test("the trace of a run continues on another worker when the first is killed", 
 
   const done = await front.call("GET", `/v1/runs/${created.body.id}?wait=60`);
   expect(done.body, done.text).toMatchObject({ status: "done" });
-  const request = () => named("POST /v1/agents/:agentId/runs")[0];
+  const request = () => named("POST /v1/agents/:agent_id/runs")[0];
   await waitFor("all spans", () => calls().length === 2 && named("run").length === 1 && request() !== undefined);
   const [run] = named("run");
   expect(run?.parentSpanId).toBe(request()?.spanId);

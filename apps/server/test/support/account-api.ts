@@ -54,7 +54,7 @@ export async function accountsUnderTest(): Promise<AccountsUnderTest> {
   const log = pino({ level: "trace" }, sink);
   const accounts = await openAccounts({ database, clock, log });
   await accounts.bootstrap(operatorKey);
-  const app = createServer({ log, publicUrl: undefined });
+  const app = createServer({ log, publicUrl: undefined, authenticate: accounts.authenticate });
   await app.register(accountApi, {
     accounts,
     billing: openBilling({ database }),

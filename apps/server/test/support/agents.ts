@@ -7,10 +7,8 @@ import { type Accounts, openAccounts } from "../../src/features/accounts/index.t
 import { type Agents, openAgents, type ToolInfo } from "../../src/features/agents/index.ts";
 import { openMarketplace } from "../../src/features/marketplace/index.ts";
 import { type Models, openModels, seedModels } from "../../src/features/models/index.ts";
-import { agentRoutes } from "../../src/http/agents-api/agent-routes.ts";
+import { agentRoutes, marketplaceRoutes, toolRoutes } from "../../src/http/agents-api/agent-routes.ts";
 import { agentsApi } from "../../src/http/agents-api/agents-api.ts";
-import { marketplaceRoutes } from "../../src/http/agents-api/marketplace-routes.ts";
-import { toolRoutes } from "../../src/http/agents-api/tool-routes.ts";
 import { createServer } from "../../src/http/foundation/server.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { createLog } from "../../src/kernel/log.ts";
@@ -130,10 +128,9 @@ export async function agentsUnderTest(owned: OwnedThings = { drives: {}, toolSer
       ),
     connectorProblem: async () => undefined,
   });
-  const app = createServer({ log, publicUrl: undefined });
+  const app = createServer({ log, publicUrl: undefined, authenticate: accounts.authenticate });
   await app.register(agentsApi, {
     log,
-    authenticate: accounts.authenticate,
     routes: [agentRoutes(agents), marketplaceRoutes(openMarketplace({ database }), agents), toolRoutes(agents.tools)],
   });
 

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { type Components, describeParameters, schemaRef } from "./components.ts";
 import { headerParameters } from "./headers.ts";
-import type { Api, Json, Operation } from "./operation.ts";
+import type { Api, Json, Operation, OperationGroup } from "./operation.ts";
 import { usualFailures } from "./usual-failures.rules.ts";
 
 /** What only some operations answer with when they do what was asked. */
@@ -14,7 +14,12 @@ const further: Readonly<Record<NonNullable<Operation["also"]>[number], string>> 
 
 const done = { 200: "Done", 201: "Made", 204: "Done; there is nothing to tell" };
 
-export function describeOperation(api: Api, tag: string, operation: Operation, components: Components): Json {
+export function describeOperation(
+  api: Api,
+  { tag, fails }: OperationGroup,
+  operation: Operation,
+  components: Components,
+): Json {
   const { id, summary, description, body } = operation;
   return {
     operationId: id,
@@ -24,7 +29,7 @@ export function describeOperation(api: Api, tag: string, operation: Operation, c
     "x-stability": api.stability,
     parameters: parametersOf(api, operation),
     ...(body && { requestBody: { required: isRequired(body), content: contentOf(operation, components) } }),
-    responses: responsesOf(api, operation, components),
+    responses: responsesOf(api, operation, fails, components),
   };
 }
 
@@ -68,7 +73,12 @@ function contentOf({ body, example }: Operation, { nameOf }: Components): Json {
   return { "application/json": { schema: schemaRef(nameOf(body)), ...(example && { example }) } };
 }
 
-function responsesOf(api: Api, operation: Operation, components: Components): Json {
+function responsesOf(
+  api: Api,
+  operation: Operation,
+  ofGroup: readonly number[] | undefined,
+  components: Components,
+): Json {
   const { method, status = 200, also = [] } = operation;
   const responses: Record<string, Json> = {};
   for (const code of [status, ...also]) {
@@ -76,7 +86,7 @@ function responsesOf(api: Api, operation: Operation, components: Components): Js
     const description = code === status ? done[status] : further[code as keyof typeof further];
     responses[code] = { description, ...(!isEmpty && { content: answerOf(api, operation, components) }) };
   }
-  for (const code of usualFailures(api, operation)) {
+  for (const code of usualFailures(api, operation, ofGroup)) {
     const failure = api.failures[code];
     if (!failure) throw new Error(`Nothing is said of the status ${code}`);
     // A HEAD has no body, whatever the answer is.

@@ -27,10 +27,10 @@ export function documentOf(api: Api): (baseUrl: string, version: string) => Json
 function describe(api: Api): Json {
   const components = componentsOf(api);
   const paths: Record<string, Record<string, Json>> = {};
-  for (const { tag, operations } of api.groups) {
-    for (const operation of operations) {
+  for (const group of api.groups) {
+    for (const operation of Object.values(group.operations)) {
       const at = paths[operation.path] ?? {};
-      at[operation.method] = describeOperation(api, tag, operation, components);
+      at[operation.method] = describeOperation(api, group, operation, components);
       paths[operation.path] = at;
     }
   }

@@ -1,42 +1,62 @@
 import type { z } from "zod";
 
-/** One route, as a document tells it. */
-export interface Operation {
-  /** What a generated client calls the method. */
-  id: string;
+/** One route: the server registers it, the document describes it, and the SDK calls it from this row. */
+export interface OperationRow {
   method: "get" | "head" | "post" | "put" | "patch" | "delete";
   /** Relative to the base of its API. */
   path: string;
   summary: string;
-  /** What the summary leaves open: who may, what else happens, what to do next. Markdown. */
+  /** Who may call it, side effects, what to do next. Markdown. */
   description?: string;
-  /** `file`: the bytes, as they are or as the `file` of a form. `upload`: a form with the path beside it. */
+  /** `file`: bytes as they are, or as the `file` of a form. `upload`: a form with the path beside the file. */
   body?: z.ZodType | "file" | "upload";
-  /** A body that would be accepted. */
+  /** A body that the server accepts. */
   example?: Json;
-  /** The answer's record, a list of them under `list`; a stream or bytes by media type. */
+  /** The record, or with `list` one entry; a stream or bytes by media type. */
   answer?: z.ZodType | { media: string; description: string };
-  /** The same in another form, for who asks for that by `Accept`. */
+  /** Another form of the answer, chosen by `Accept`. */
   otherwise?: { media: string; description: string };
-  /** The name under which the records of a list stand. */
+  /** The field that holds the records of a list. */
   list?: string;
   status?: 200 | 201 | 204;
-  /** What the route reads its query with. A list that has a page in its query comes in pages. */
+  /** A list whose query has a page is paged. */
   query?: z.ZodObject;
   headers?: readonly string[];
-  /** Further answers of success. */
+  /** Further statuses of success. */
   also?: readonly (201 | 204 | 206 | 304)[];
-  /** The failures that do not follow from its form, see `usualFailures`. */
+  /** Failures that `usualFailures` does not derive. */
   fails?: readonly number[];
-  /** The status of a request that is wrong, where it is not that of the API. */
+  /** The status of an invalid request, where it differs from that of the API. */
   invalid?: Api["invalid"];
+}
+
+export interface Operation extends OperationRow {
+  /** The method name in generated clients. */
+  id: string;
+  /** The path of its API, such as `/v1`. */
+  base: string;
 }
 
 /** The operations of one subject; a viewer shows them together. */
 export interface OperationGroup {
   tag: string;
   description: string;
-  operations: readonly Operation[];
+  /** Failures of every operation in the group. */
+  fails?: readonly number[];
+  operations: Readonly<Record<string, Operation>>;
+}
+
+type OperationsOf<Base extends string, Rows> = {
+  readonly [Id in keyof Rows & string]: Rows[Id] & { readonly id: Id; readonly base: Base };
+};
+
+/** Keeps the literal types of paths and schemas, from which route handlers and the SDK take their types. */
+export function groupOf<const Base extends string, const Rows extends Record<string, OperationRow>>(
+  base: Base,
+  group: Omit<OperationGroup, "operations"> & { operations: Rows },
+) {
+  const entries = Object.entries<OperationRow>(group.operations).map(([id, row]) => [id, { ...row, id, base }]);
+  return { ...group, operations: Object.fromEntries(entries) as OperationsOf<Base, Rows> };
 }
 
 /** A piece of a document. */

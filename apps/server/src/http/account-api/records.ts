@@ -1,6 +1,24 @@
-import type { KeyRecord, UserRecord } from "@gantry/wire";
+import type {
+  CreditRecord,
+  ExpensesRecord,
+  KeyRecord,
+  LedgerEntryRecord,
+  LedgerRecord,
+  OverviewRecord,
+  UsageRecord,
+  UserRecord,
+} from "@gantry/wire";
 import type { Key, NewKey, User } from "../../features/accounts/index.ts";
-import type { Wallet } from "../../features/billing/index.ts";
+import {
+  type Credited,
+  type Expenses,
+  type LedgerEntry,
+  type LedgerReport,
+  type Overview,
+  shownMoment,
+  type UsageRow,
+  type Wallet,
+} from "../../features/billing/index.ts";
 import { dollarsOfMicros } from "../../kernel/money.ts";
 
 export function keyToWire(key: Key): KeyRecord {
@@ -30,5 +48,96 @@ export function userToWire(user: User, { balance, reserved }: Wallet): UserRecor
     balance: dollarsOfMicros(balance),
     reserved: dollarsOfMicros(reserved),
     created_at: user.createdAt.toISOString(),
+  };
+}
+
+export function usageToWire(row: UsageRow): UsageRecord {
+  return {
+    request_id: row.requestId,
+    model_name: row.modelName,
+    route: row.route as UsageRecord["route"],
+    status: row.status,
+    created_at: shownMoment(row.createdAt),
+    inference_time: row.inferenceMs === null ? null : row.inferenceMs / 1000,
+    input_tokens: row.inputTokens,
+    output_tokens: row.outputTokens,
+    cached_tokens: row.cachedTokens,
+    cache_write_tokens: row.cacheWriteTokens,
+    price: dollarsOfMicros(row.price),
+  };
+}
+
+export function entryToWire(entry: LedgerEntry): LedgerEntryRecord {
+  return {
+    id: entry.id,
+    created_at: shownMoment(entry.recordedAt),
+    kind: entry.kind as LedgerEntryRecord["kind"],
+    amount: dollarsOfMicros(entry.amount),
+    reference: entry.reference,
+    reason: entry.reason,
+  };
+}
+
+export function expensesToWire(expenses: Expenses, page: number): ExpensesRecord {
+  return {
+    results: expenses.models.map(({ modelName, requests, spent }) => ({
+      model_name: modelName,
+      request_count: requests,
+      sub_total_spent: dollarsOfMicros(spent),
+      avg_per_request: dollarsOfMicros(spent / requests),
+    })),
+    start_date: shownMoment(expenses.start),
+    end_date: shownMoment(expenses.end),
+    page,
+    total_spent: dollarsOfMicros(expenses.totalSpent),
+    total_count: expenses.totalRequests,
+    total_models: expenses.totalModels,
+    total_pages: expenses.totalPages,
+  };
+}
+
+export function ledgerToWire({ accounts, sum, discrepancies }: LedgerReport): LedgerRecord {
+  return { accounts, sum: dollarsOfMicros(sum), currency: "USD", discrepancies };
+}
+
+export function creditToWire({ balance, entry }: Credited): CreditRecord {
+  return {
+    balance: dollarsOfMicros(balance),
+    currency: "USD",
+    entry: {
+      id: entry.id,
+      amount: dollarsOfMicros(entry.amount),
+      reason: entry.reason,
+      created_at: entry.recordedAt.toISOString(),
+    },
+  };
+}
+
+export function overviewToWire({ books, ...overview }: Overview): OverviewRecord {
+  const turnover = ({ requests, paid, spent }: Overview["today"]) => ({
+    requests,
+    paid_requests: paid,
+    spent: dollarsOfMicros(spent),
+  });
+  return {
+    users: overview.users,
+    models: overview.models,
+    predictions: overview.predictions,
+    nodes: overview.nodes,
+    today: turnover(overview.today),
+    last_7_days: turnover(overview.lastSevenDays),
+    top_models: overview.topModels.map(({ modelName, requests, spent }) => ({
+      model_name: modelName,
+      requests,
+      spent: dollarsOfMicros(spent),
+    })),
+    books: {
+      balances: dollarsOfMicros(books.balances),
+      reserved: dollarsOfMicros(books.reserved),
+      platform: dollarsOfMicros(books.platform),
+      outside: dollarsOfMicros(books.outside),
+      sum: dollarsOfMicros(books.sum),
+    },
+    currency: "USD",
   };
 }

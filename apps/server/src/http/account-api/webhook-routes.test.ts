@@ -6,9 +6,8 @@ import { testDatabase } from "../../../test/support/database.ts";
 import { createAesVault } from "../../engines/vault/aes-vault.ts";
 import { type Accounts, openAccounts } from "../../features/accounts/index.ts";
 import { enqueueDelivery, openWebhooks, type Webhooks } from "../../features/webhooks/index.ts";
-import { requireCaller } from "../foundation/require-caller.ts";
 import { createServer } from "../foundation/server.ts";
-import { webhookRoutes } from "./webhook-routes.ts";
+import { webhookRoutes } from "./storage-routes.ts";
 
 const adminKey = "operator-key-for-tests-0123456789-abcdef";
 const deliveries = "/api/v2/webhooks/deliveries";
@@ -30,9 +29,8 @@ beforeAll(async () => {
   accounts = await openAccounts({ database, clock, log });
   await accounts.bootstrap(adminKey);
   webhooks = openWebhooks({ database, vault: createAesVault(Buffer.alloc(32, 3)), clock });
-  const callerOf = requireCaller(accounts.authenticate);
-  app = createServer({ log, publicUrl: undefined });
-  await app.register(async (surface) => webhookRoutes(surface, { webhooks, callerOf }));
+  app = createServer({ log, publicUrl: undefined, authenticate: accounts.authenticate });
+  webhookRoutes(app, { webhooks });
 
   const keyOf = async (username: string, models: string[] | null) =>
     (await accounts.createKeyFor(username, { name: "", expiresAt: null, models, monthlyLimitMicros: null })).key;

@@ -1,16 +1,20 @@
-import { agentsQuery, diffQuery, revisionsQuery } from "@gantry/wire";
+import type { ToolRecord } from "@gantry/wire";
+import { agentsOperations } from "@gantry/wire/operations";
 import type { Caller } from "../../features/accounts/index.ts";
 import type { Agents, SeenAgent } from "../../features/agents/index.ts";
-import { parseOrThrow } from "../../kernel/schema-issues.ts";
-import { agentCreatedRecord, agentRecord, revisionEntry, revisionRecord, seenAgent } from "./agent-records.ts";
+import type { Marketplace } from "../../features/marketplace/index.ts";
+import { route } from "../foundation/route.ts";
+import {
+  agentCard,
+  agentCreatedRecord,
+  agentRecord,
+  revisionEntry,
+  revisionRecord,
+  seenAgent,
+} from "./agent-records.ts";
 import type { AgentsRoutes } from "./agents-api.ts";
 
-interface OfAgent {
-  Params: { agentId: string };
-}
-interface OfRevision {
-  Params: { agentId: string; revisionId: string };
-}
+const operations = agentsOperations;
 
 /** Agents and their revisions. */
 export function agentRoutes(agents: Agents): AgentsRoutes {
@@ -21,53 +25,78 @@ export function agentRoutes(agents: Agents): AgentsRoutes {
     return seen.map((one) => seenAgent(one, costsOf));
   }
 
-  return (app, callerOf) => {
-    app.post("/agents", async (request, reply) => {
-      const made = await agents.createAgent(await callerOf(request), request.body);
-      return reply.code(201).send(agentCreatedRecord(made));
-    });
+  return (app) => {
+    route(app, operations.createAgent, { unchecked: "body" }, async ({ caller, body }) =>
+      agentCreatedRecord(await agents.createAgent(caller, body)),
+    );
 
-    app.get("/agents", async (request) => {
-      const query = parseOrThrow(agentsQuery, request.query, ["query"]);
-      const caller = await callerOf(request);
+    route(app, operations.listAgents, async ({ caller, query }) => {
       const { entries, total } = await agents.listAgents(caller, query);
       return { agents: await shownTo(caller, entries), total, limit: query.limit, offset: query.offset };
     });
 
-    app.get<OfAgent>("/agents/:agentId", async (request) => {
-      const caller = await callerOf(request);
-      const [agent] = await shownTo(caller, [await agents.readAgent(caller, request.params.agentId)]);
-      return agent;
+    route(app, operations.readAgent, async ({ caller, params, reply }) => {
+      const [agent] = await shownTo(caller, [await agents.readAgent(caller, params.agent_id)]);
+      return reply.send(agent);
     });
 
-    app.patch<OfAgent>("/agents/:agentId", async (request) =>
-      agentRecord(await agents.changeAgent(await callerOf(request), request.params.agentId, request.body)),
+    route(app, operations.changeAgent, { unchecked: "body" }, async ({ caller, params, body }) =>
+      agentRecord(await agents.changeAgent(caller, params.agent_id, body)),
     );
 
-    app.delete<OfAgent>("/agents/:agentId", async (request, reply) => {
-      await agents.deleteAgent(await callerOf(request), request.params.agentId);
-      return reply.code(204).send();
+    route(app, operations.deleteAgent, async ({ caller, params }) => {
+      await agents.deleteAgent(caller, params.agent_id);
     });
 
-    app.post<OfAgent>("/agents/:agentId/publish", async (request) =>
-      agentRecord(await agents.publishAgent(await callerOf(request), request.params.agentId, request.body)),
+    route(app, operations.publishAgent, { unchecked: "body" }, async ({ caller, params, body }) =>
+      agentRecord(await agents.publishAgent(caller, params.agent_id, body)),
     );
 
-    app.get<OfAgent>("/agents/:agentId/revisions", async (request) => {
-      const range = parseOrThrow(revisionsQuery, request.query, ["query"]);
-      const { entries, total } = await agents.listRevisions(await callerOf(request), request.params.agentId, range);
-      return { revisions: entries.map(revisionEntry), total, ...range };
+    route(app, operations.listRevisions, async ({ caller, params, query }) => {
+      const { entries, total } = await agents.listRevisions(caller, params.agent_id, query);
+      return { revisions: entries.map(revisionEntry), total, ...query };
     });
 
-    app.get<OfRevision>("/agents/:agentId/revisions/:revisionId", async (request) => {
-      const { agentId, revisionId } = request.params;
-      return revisionRecord(await agents.readRevision(await callerOf(request), agentId, revisionId));
-    });
+    route(app, operations.readRevision, async ({ caller, params }) =>
+      revisionRecord(await agents.readRevision(caller, params.agent_id, params.revision_id)),
+    );
 
-    app.get<OfRevision>("/agents/:agentId/revisions/:revisionId/diff", async (request) => {
-      const { against } = parseOrThrow(diffQuery, request.query, ["query"]);
-      const { agentId, revisionId } = request.params;
-      return agents.diffRevision(await callerOf(request), agentId, revisionId, against);
+    route(app, operations.diffRevision, async ({ caller, params, query }) =>
+      agents.diffRevision(caller, params.agent_id, params.revision_id, query.against),
+    );
+  };
+}
+
+export function marketplaceRoutes(marketplace: Marketplace, agents: Pick<Agents, "costsOf">): AgentsRoutes {
+  return (app) => {
+    route(app, operations.listMarketplaceAgents, async ({ caller, query: { limit, offset, q } }) => {
+      const { entries, total } = await marketplace.listAgents({ q, limit, offset });
+      const ids = entries.map(({ id }) => id);
+      const costsOf = await agents.costsOf(caller.userId, ids);
+      return { agents: entries.map((entry) => agentCard(entry, costsOf(entry.id))), total, limit, offset };
+    });
+  };
+}
+
+/** Every tool that an agent can be given. */
+export function toolRoutes(tools: ReadonlyMap<string, ToolRecord>): AgentsRoutes {
+  const listed = [...tools.values()].map(({ id, description, parameters, kind }) => ({
+    id,
+    description,
+    parameters,
+    kind,
+  }));
+  return (app) => {
+    route(app, operations.listTools, async () => ({ tools: listed }));
+  };
+}
+
+export function openApiRoute(version: string): AgentsRoutes {
+  return (app) => {
+    app.get("/openapi.json", async (request) => {
+      // Loaded on demand: the document is large.
+      const { agentsDocument } = await import("@gantry/wire/openapi");
+      return agentsDocument(request.baseUrl, version);
     });
   };
 }

@@ -1,8 +1,14 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { type DriveFile, nameOf, type OpenedFile, type Wanted } from "../../features/drives/index.ts";
+import {
+  type DriveFile,
+  nameOf,
+  type OpenedFile,
+  type Precondition,
+  type Wanted,
+} from "../../features/drives/index.ts";
+import { fault } from "../../kernel/errors.ts";
 import { chooseRange, etagMatches } from "../blob-api/byte-range.rules.ts";
 import { contentHeaders } from "../blob-api/disposition.rules.ts";
-import { requireMatch } from "./drive-conditions.ts";
 
 /** Answers GET and HEAD with a file, or a part of it. `open` looks the file up and opens what is chosen of it. */
 export async function sendDriveFile(
@@ -58,4 +64,29 @@ function describe(reply: FastifyReply, file: DriveFile): void {
     // No page of another site can send the key; none may embed what a browser has cached either.
     "cross-origin-resource-policy": "same-origin",
   });
+}
+
+type Conditional = Pick<FastifyRequest, "headers">;
+
+/** What If-Match and If-None-Match of a write demand of the version that it meets (RFC 9110, 13.1). */
+export function preconditionOf({ headers }: Conditional): Precondition {
+  return (standing) => {
+    requireMatch({ headers }, standing);
+    if (standing !== undefined && etagMatches(headers["if-none-match"], `"${standing}"`)) {
+      throw failed("If-None-Match", "A version stands there that If-None-Match excludes");
+    }
+  };
+}
+
+/** The half of it that holds for reading too; there If-None-Match asks for an answer of its own. */
+export function requireMatch({ headers }: Conditional, standing: string | undefined): void {
+  const wanted = headers["if-match"];
+  if (wanted === undefined) return;
+  if (standing === undefined) throw failed("If-Match", "If-Match asks for a version, and no file stands there");
+  const isNamed = wanted.trim() === "*" || wanted.split(",").some((one) => one.trim() === `"${standing}"`);
+  if (!isNamed) throw failed("If-Match", "The version that stands there is none that If-Match names");
+}
+
+function failed(header: string, msg: string) {
+  return fault("precondition_failed", msg, { loc: ["header", header] });
 }

@@ -25,8 +25,8 @@ export async function serveDrives({
   const blobs = await openFilesystemBlobs({ home, bucket: "gantry", credentials });
   const deps: DrivesDeps = { database, blobs, clock, agentsUsingDrive: async () => [], ...overrides };
   const drives = openDrives(deps);
-  const app = createServer({ log, publicUrl: undefined });
-  await app.register(agentsApi, { log, authenticate: accounts.authenticate, routes: [driveRoutes(drives)] });
+  const app = createServer({ log, publicUrl: undefined, authenticate: accounts.authenticate });
+  await app.register(agentsApi, { log, routes: [driveRoutes(drives)] });
   const url = await app.listen({ port: 0, host: "127.0.0.1" });
   return {
     url,

@@ -21,10 +21,10 @@ let users = 0;
 
 /** The routes on a server of their own, as the surface of the agents platform holds them. */
 async function serve(idp: () => IdpConnector): Promise<FastifyInstance> {
-  const server = createServer({ log: t.log, publicUrl: undefined });
-  const late = new Proxy({} as IdpConnector, { get: (_, name) => idp()[name as keyof IdpConnector] });
   const authenticate = (presented: string) => accounts.accounts.authenticate(presented);
-  await server.register(agentsApi, { log: t.log, authenticate, routes: [idpRoutes(late)] });
+  const server = createServer({ log: t.log, publicUrl: undefined, authenticate });
+  const late = new Proxy({} as IdpConnector, { get: (_, name) => idp()[name as keyof IdpConnector] });
+  await server.register(agentsApi, { log: t.log, routes: [idpRoutes(late)] });
   return server;
 }
 

@@ -1,41 +1,37 @@
-import { type IdpActionRecord, type IdpConnectorRecord, putIdpConnectorBody, runIdpActionBody } from "@gantry/wire";
+import type { IdpActionRecord, IdpConnectorRecord } from "@gantry/wire";
+import { agentsOperations } from "@gantry/wire/operations";
 import type { Connector, IdpConnector, ListedAction } from "../../features/connectors/idp/index.ts";
-import { parseOrThrow } from "../../kernel/schema-issues.ts";
+import { route } from "../foundation/route.ts";
 import { clientPresence } from "../model-api/client-presence.ts";
 import type { AgentsRoutes } from "./agents-api.ts";
 
-const base = "/connectors/idp";
+const operations = agentsOperations;
 
 /** The identity connector: its configuration, the list of its actions, and running one by hand. */
-export const idpRoutes =
-  (idp: IdpConnector): AgentsRoutes =>
-  (app, callerOf) => {
-    app.put(base, async (request) => {
-      const { userId } = await callerOf(request);
-      return connectorRecord(await idp.configure(userId, parseOrThrow(putIdpConnectorBody, request.body, ["body"])));
+export function idpRoutes(idp: IdpConnector): AgentsRoutes {
+  return (app) => {
+    route(app, operations.putIdpConnector, async ({ caller, body }) =>
+      connectorRecord(await idp.configure(caller.userId, body)),
+    );
+
+    route(app, operations.readIdpConnector, async ({ caller }) => connectorRecord(await idp.read(caller.userId)));
+
+    route(app, operations.removeIdpConnector, async ({ caller }) => {
+      await idp.remove(caller.userId);
     });
 
-    app.get(base, async (request) => connectorRecord(await idp.read((await callerOf(request)).userId)));
-
-    app.delete(base, async (request, reply) => {
-      await idp.remove((await callerOf(request)).userId);
-      return reply.code(204).send();
-    });
-
-    app.get(`${base}/actions`, async (request) => {
-      const listed = await idp.listActions((await callerOf(request)).userId);
+    route(app, operations.listIdpActions, async ({ caller }) => {
+      const listed = await idp.listActions(caller.userId);
       return { actions: listed.map(actionRecord) };
     });
 
-    app.post<{ Params: { name: string } }>(`${base}/actions/:name`, async (request, reply) => {
-      const { userId } = await callerOf(request);
-      const body = parseOrThrow(runIdpActionBody, request.body ?? {}, ["body"]);
+    route(app, operations.runIdpAction, async ({ caller, params, body, reply }) => {
       const confirm = body.confirm === true;
-      // A write that was confirmed is done whether or not its caller stays to hear of it; anything else stops with them.
+      // A confirmed write completes even if its caller leaves.
       const signal = confirm ? undefined : clientPresence(reply);
       try {
         const call = { arguments: body.arguments ?? {}, confirm, ...(signal && { signal }) };
-        const { forCaller, oneTimeSecret } = await idp.callAction(userId, request.params.name, call);
+        const { forCaller, oneTimeSecret } = await idp.callAction(caller.userId, params.name, call);
         if (oneTimeSecret) reply.header("cache-control", "no-store");
         return forCaller;
       } catch (error) {
@@ -44,6 +40,7 @@ export const idpRoutes =
       }
     });
   };
+}
 
 function connectorRecord({ domain, tokenLast4, scopes, expiresAt, warnings }: Connector): IdpConnectorRecord {
   return { domain, token_last4: tokenLast4, scopes, expires_at: expiresAt?.toISOString() ?? null, warnings };

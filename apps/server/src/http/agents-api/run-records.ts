@@ -1,4 +1,4 @@
-import type { ConfirmationRecord, RunRecord } from "@gantry/wire";
+import type { ConfirmationRecord, RunEventEntry, RunRecord } from "@gantry/wire";
 import type { Confirmation, Run, RunEvent, SeenRun } from "../../features/runs/index.ts";
 import { dollarsOfMicros } from "../../kernel/money.ts";
 
@@ -38,12 +38,13 @@ function durationOf({ startedAt, createdAt, completedAt }: Run): number {
 }
 
 /** An event as the list shows it: its fields beside type and time. */
-export function eventRecord({ type, data, createdAt }: RunEvent, run: Run): Record<string, unknown> {
+export function eventRecord({ type, data, createdAt }: RunEvent, run: Run): RunEventEntry {
   const base = { type, timestamp: createdAt.toISOString() };
-  if (type === "error") return { ...base, error: data };
+  if (type === "error") return { ...base, error: data } as RunEventEntry;
   if (type === "completed")
-    return { ...base, message: `The run was done in ${run.steps} steps, ${durationOf(run)} ms.` };
-  return { ...base, ...data };
+    return { ...base, message: `The run was done in ${run.steps} steps, ${durationOf(run)} ms.` } as RunEventEntry;
+  // Events are stored as the wire schema has them.
+  return { ...base, ...data } as RunEventEntry;
 }
 
 export function confirmationRecord(confirmation: Confirmation): ConfirmationRecord {

@@ -1,100 +1,85 @@
-import { agentRunsQuery, eventNumber, eventsQuery, liveEventsQuery, runQuery, runsQuery } from "@gantry/wire";
-import type { FastifyReply, FastifyRequest } from "fastify";
+import { eventNumber } from "@gantry/wire";
+import { agentsOperations } from "@gantry/wire/operations";
+import type { FastifyRequest } from "fastify";
 import type { AgentAddress } from "../../features/agents/index.ts";
 import { checkIdempotencyKey, rateHeaders } from "../../features/predictions/index.ts";
 import type { Run, Runs } from "../../features/runs/index.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
+import { type Call, route } from "../foundation/route.ts";
 import { clientPresence } from "../model-api/client-presence.ts";
-import type { AgentsRoutes, CallerOf } from "./agents-api.ts";
+import type { AgentsRoutes } from "./agents-api.ts";
 import { confirmationRecord, eventRecord, runRecord } from "./run-records.ts";
 import { streamRunEvents } from "./run-stream.ts";
 import { createStreamKeys } from "./run-stream-keys.ts";
 
-interface OfRun {
-  Params: { runId: string };
-}
-
 const eventsAtOnce = 1000;
+const operations = agentsOperations;
 
-/** Runs: starting them, reading them, following them, answering their questions. */
+/** Starting, reading, following and cancelling runs, and answering their confirmations. */
 export function runRoutes(runs: Runs): AgentsRoutes {
   const keys = createStreamKeys();
-  return (app, callerOf) => {
-    app.post<{ Params: { agentId: string } }>("/agents/:agentId/runs", (request, reply) =>
-      startRun(runs, callerOf, { agentId: request.params.agentId }, request, reply),
+  return (app) => {
+    route(app, operations.createRun, { unchecked: "body" }, (call) =>
+      startRun(runs, { agentId: call.params.agent_id }, call),
     );
 
-    app.post<{ Params: { agentId: string; slug: string } }>("/agents/:agentId/:slug/runs", (request, reply) => {
-      const { agentId: creator, slug } = request.params;
-      return startRun(runs, callerOf, { creator, slug }, request, reply);
-    });
+    route(app, operations.createMarketplaceRun, { unchecked: "body" }, (call) =>
+      startRun(runs, { creator: call.params.creator_username, slug: call.params.agent_slug }, call),
+    );
 
-    app.get<{ Params: { agentId: string } }>("/agents/:agentId/runs", async (request) => {
-      const { limit, offset, status } = parseOrThrow(agentRunsQuery, request.query, ["query"]);
-      const caller = await callerOf(request);
-      const { entries, total } = await runs.listOfAgent(caller, request.params.agentId, { limit, offset, status });
+    route(app, operations.listAgentRuns, async ({ caller, params, query: { limit, offset, status } }) => {
+      const { entries, total } = await runs.listOfAgent(caller, params.agent_id, { limit, offset, status });
       return { runs: entries.map(runRecord), total, limit, offset };
     });
 
-    app.get("/runs", async (request) => {
-      const { parent_run_id: parentId, ...query } = parseOrThrow(runsQuery, request.query, ["query"]);
-      const { entries, total } = await runs.listOwn(await callerOf(request), { ...query, parentId });
+    route(app, operations.listRuns, async ({ caller, query: { parent_run_id: parentId, ...query } }) => {
+      const { entries, total } = await runs.listOwn(caller, { ...query, parentId });
       return { runs: entries.map(runRecord), total, limit: query.limit, offset: query.offset };
     });
 
-    app.get<OfRun>("/runs/:runId", async (request, reply) => {
-      const { wait } = parseOrThrow(runQuery, request.query, ["query"]);
-      const seen = await runs.read(await callerOf(request), request.params.runId);
-      const run = await runs.awaitEnd(seen.run, isOver(seen.run) ? 0 : wait * 1000, clientPresence(reply));
+    route(app, operations.readRun, async ({ caller, params, query, reply }) => {
+      const seen = await runs.read(caller, params.run_id);
+      const run = await runs.awaitEnd(seen.run, isOver(seen.run) ? 0 : query.wait * 1000, clientPresence(reply));
       return runRecord({ ...seen, run });
     });
 
-    app.post<OfRun>("/runs/:runId/cancel", async (request) => {
-      const run = await runs.cancel(await callerOf(request), request.params.runId);
-      return runRecord({ run, as: "caller" });
-    });
+    route(app, operations.cancelRun, async ({ caller, params }) =>
+      runRecord({ run: await runs.cancel(caller, params.run_id), as: "caller" }),
+    );
 
-    app.get<OfRun>("/runs/:runId/events", async (request, reply) => {
-      const after = readAfter(liveEventsQuery, request);
-      const run = await runs.readOwn(await callerOf(request), request.params.runId);
+    route(app, operations.followRun, async ({ caller, params, query, request, reply }) => {
+      const after = lastSeen(request) ?? query.after;
+      const run = await runs.readOwn(caller, params.run_id);
       await streamRunEvents({ runs, keys }, run, after, reply);
+      return reply;
     });
 
-    app.get<OfRun>("/runs/:runId/events/list", async (request) => {
-      const after = readAfter(eventsQuery, request);
-      const run = await runs.readOwn(await callerOf(request), request.params.runId);
+    route(app, operations.listRunEvents, async ({ caller, params, query, request }) => {
+      const after = lastSeen(request) ?? query.after;
+      const run = await runs.readOwn(caller, params.run_id);
       const events = await runs.listEvents(run, after, eventsAtOnce);
       const last = events.at(-1)?.n ?? run.lastEvent;
       return {
         events: events.map((event) => eventRecord(event, run)),
-        // Only a run that takes very many steps has more than one answer holds.
         ...(last < run.lastEvent && { next_after: last }),
       };
     });
 
-    app.get<OfRun>("/runs/:runId/confirmations", async (request) => {
-      const confirmations = await runs.confirmations(await callerOf(request), request.params.runId);
+    route(app, operations.listConfirmations, async ({ caller, params }) => {
+      const confirmations = await runs.confirmations(caller, params.run_id);
       return { confirmations: confirmations.map(confirmationRecord) };
     });
 
-    app.post<{ Params: { runId: string; confirmationId: string } }>(
-      "/runs/:runId/confirmations/:confirmationId",
-      async (request) => {
-        const { runId, confirmationId } = request.params;
-        return confirmationRecord(await runs.answer(await callerOf(request), runId, confirmationId, request.body));
-      },
+    route(app, operations.answerConfirmation, { unchecked: "body" }, async ({ caller, params, body }) =>
+      confirmationRecord(await runs.answer(caller, params.run_id, params.confirmation_id, body)),
     );
 
-    app.get<{ Params: { runId: string; secretId: string } }>(
-      "/runs/:runId/secrets/:secretId",
-      // Reading it uses it up, and who asks for the headers alone would not get it.
-      { exposeHeadRoute: false },
-      async (request, reply) => {
-        const { runId, secretId } = request.params;
-        const secret = await runs.fetchSecret(await callerOf(request), runId, secretId);
-        return reply.header("cache-control", "no-store").send(secret);
-      },
-    );
+    // Reading uses the secret up, so HEAD, which would not return it, is not served.
+    route(app, operations.fetchRunSecret, { exposeHeadRoute: false }, async ({ caller, params, reply }) => {
+      const secret = await runs.fetchSecret(caller, params.run_id, params.secret_id);
+      reply.header("cache-control", "no-store");
+      return secret;
+    });
   };
 }
 
@@ -102,28 +87,23 @@ function isOver({ status }: Run): boolean {
   return status === "done" || status === "error";
 }
 
+type CreateRunCall = Call<typeof operations.createRun | typeof operations.createMarketplaceRun, "body">;
+
 async function startRun(
   runs: Runs,
-  callerOf: CallerOf,
   address: AgentAddress,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const caller = await callerOf(request);
+  { caller, body, request, reply }: Pick<CreateRunCall, "caller" | "body" | "request" | "reply">,
+) {
   const idempotencyKey = checkIdempotencyKey(request.headers["idempotency-key"]);
-  const { body, baseUrl } = request;
-  const { run, rate, waitMs } = await runs.create({ caller, address, body, idempotencyKey, baseUrl });
-  // Who starts it is who can answer what it asks.
+  const { run, rate, waitMs } = await runs.create({ caller, address, body, idempotencyKey, baseUrl: request.baseUrl });
+  // The caller can answer a confirmation, so one ends the wait too.
   const reached = await runs.awaitEnd(run, isOver(run) ? 0 : waitMs, clientPresence(reply), { orAsking: true });
-  return reply
-    .code(201)
-    .headers(rateHeaders(rate))
-    .send(runRecord({ run: reached, as: "caller" }));
+  reply.headers(rateHeaders(rate));
+  return runRecord({ run: reached, as: "caller" });
 }
 
-/** Where a reader was: the header of a browser that connects again, or the parameter. */
-function readAfter(known: typeof eventsQuery | typeof liveEventsQuery, { query, headers }: FastifyRequest): number {
-  const { after } = parseOrThrow(known, query, ["query"]);
-  const seen = headers["last-event-id"];
-  return seen === undefined ? after : parseOrThrow(eventNumber, seen, ["header", "last-event-id"]);
+/** The event that a reconnecting browser has received last. */
+function lastSeen({ headers }: FastifyRequest): number | undefined {
+  const id = headers["last-event-id"];
+  return id === undefined ? undefined : parseOrThrow(eventNumber, id, ["header", "last-event-id"]);
 }

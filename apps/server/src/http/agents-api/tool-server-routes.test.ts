@@ -20,9 +20,9 @@ beforeAll(async () => {
   accounts = await accountsUnderTest();
   t = toolServersUnderTest(accounts.database, { connectMs: 3000, listMs: 3000, listTtlMs: 100 });
   const serve = async (toolServers: ToolServersUnderTest["toolServers"]) => {
-    const server = createServer({ log: t.log, publicUrl: undefined });
     const authenticate = (presented: string) => accounts.accounts.authenticate(presented);
-    await server.register(agentsApi, { log: t.log, authenticate, routes: [toolServerRoutes(toolServers)] });
+    const server = createServer({ log: t.log, publicUrl: undefined, authenticate });
+    await server.register(agentsApi, { log: t.log, routes: [toolServerRoutes(toolServers)] });
     return server;
   };
   app = await serve(t.toolServers);

@@ -1,61 +1,40 @@
-import {
-  changeToolServerBody,
-  createToolServerBody,
-  deleteQuery,
-  listQuery,
-  type ServerToolListRecord,
-  type ToolServerRecord,
-} from "@gantry/wire";
-import type { FastifyRequest } from "fastify";
+import type { ServerToolListRecord, ToolServerRecord } from "@gantry/wire";
+import { agentsOperations } from "@gantry/wire/operations";
 import type { ToolList, ToolServer, ToolServers } from "../../features/tool-servers/index.ts";
-import { parseOrThrow } from "../../kernel/schema-issues.ts";
+import { route } from "../foundation/route.ts";
 import { clientPresence } from "../model-api/client-presence.ts";
 import type { AgentsRoutes } from "./agents-api.ts";
 
-interface OfServer {
-  Params: { serverId: string };
-}
+const operations = agentsOperations;
 
-/** Registrations of MCP servers, and the tools that one offers. */
+/** Registrations of MCP servers, and the tools that a server offers. */
 export function toolServerRoutes(toolServers: ToolServers): AgentsRoutes {
-  return (app, callerOf) => {
-    const ownerOf = async (request: FastifyRequest): Promise<string> => (await callerOf(request)).userId;
-
-    app.post("/mcp-servers", async (request, reply) => {
-      const ownerId = await ownerOf(request);
-      const made = await toolServers.register(ownerId, parseOrThrow(createToolServerBody, request.body, ["body"]));
-      return reply.code(201).send(serverRecord(made));
-    });
-
-    app.get("/mcp-servers", async (request) => {
-      const ownerId = await ownerOf(request);
-      const range = parseOrThrow(listQuery, request.query, ["query"]);
-      const { servers, total } = await toolServers.list(ownerId, range);
-      return { mcp_servers: servers.map(serverRecord), total, ...range };
-    });
-
-    app.get<OfServer>("/mcp-servers/:serverId", async (request) =>
-      serverRecord(await toolServers.read(await ownerOf(request), request.params.serverId)),
+  return (app) => {
+    route(app, operations.registerToolServer, async ({ caller, body }) =>
+      serverRecord(await toolServers.register(caller.userId, body)),
     );
 
-    app.patch<OfServer>("/mcp-servers/:serverId", async (request) => {
-      const ownerId = await ownerOf(request);
-      const change = parseOrThrow(changeToolServerBody, request.body, ["body"]);
-      return serverRecord(await toolServers.change(ownerId, request.params.serverId, change));
+    route(app, operations.listToolServers, async ({ caller, query }) => {
+      const { servers, total } = await toolServers.list(caller.userId, query);
+      return { mcp_servers: servers.map(serverRecord), total, ...query };
     });
 
-    app.delete<OfServer>("/mcp-servers/:serverId", async (request, reply) => {
-      const ownerId = await ownerOf(request);
-      const { force } = parseOrThrow(deleteQuery, request.query, ["query"]);
-      await toolServers.remove(ownerId, request.params.serverId, { force: force === "true" });
-      return reply.code(204).send();
+    route(app, operations.readToolServer, async ({ caller, params }) =>
+      serverRecord(await toolServers.read(caller.userId, params.mcp_server_id)),
+    );
+
+    route(app, operations.changeToolServer, async ({ caller, params, body }) =>
+      serverRecord(await toolServers.change(caller.userId, params.mcp_server_id, body)),
+    );
+
+    route(app, operations.removeToolServer, async ({ caller, params, query }) => {
+      await toolServers.remove(caller.userId, params.mcp_server_id, { force: query.force === "true" });
     });
 
-    app.get<OfServer>("/mcp-servers/:serverId/tools", async (request, reply) => {
-      const ownerId = await ownerOf(request);
+    route(app, operations.listServerTools, async ({ caller, params, reply }) => {
       const signal = clientPresence(reply);
       try {
-        return toolListRecord(await toolServers.listTools(ownerId, request.params.serverId, signal));
+        return toolListRecord(await toolServers.listTools(caller.userId, params.mcp_server_id, signal));
       } catch (error) {
         if (signal.aborted) return reply.code(499).send();
         throw error;

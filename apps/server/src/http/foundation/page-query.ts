@@ -1,40 +1,27 @@
-import { type datedListQuery, managementPage } from "@gantry/wire";
-import { throwIfAny } from "../../kernel/errors.ts";
+import type { Operation } from "@gantry/wire/operations";
+import type { Issue } from "../../kernel/errors.ts";
 import { schemaIssues } from "../../kernel/schema-issues.ts";
 
 export interface PageQuery {
   page: number;
-  pageSize: number;
-  limit: number;
-  offset: number;
-}
-
-/** The page of a management list; other parameters are not looked at, unless the list's own schema is given. */
-export function readPageQuery(
-  query: unknown,
-  schema: typeof managementPage | typeof datedListQuery = managementPage,
-): PageQuery {
-  const given = (query ?? {}) as Record<string, unknown>;
-  const issues = schemaIssues(schema, given, ["query"]);
-  throwIfAny(issues.map((issue) => ({ ...issue, input: given[String(issue.loc[1])] })));
-  const { page, page_size: pageSize } = schema.parse(given);
-  return { page, pageSize, limit: pageSize, offset: (page - 1) * pageSize };
-}
-
-export interface ListEnvelope<T> {
-  results: T[];
-  page: number;
   page_size: number;
+}
+
+/** Everything wrong with a query, each issue with the value that was given. */
+export function queryIssues(schema: NonNullable<Operation["query"]>, given: Record<string, unknown>): Issue[] {
+  return schemaIssues(schema, given, ["query"]).map((issue) => ({ ...issue, input: given[String(issue.loc[1])] }));
+}
+
+export function rangeOf({ page, page_size: limit }: PageQuery): { limit: number; offset: number } {
+  return { limit, offset: (page - 1) * limit };
+}
+
+export interface ListEnvelope<T> extends PageQuery {
+  results: T[];
   total_count: number;
   total_pages: number;
 }
 
-export function listEnvelope<T>(results: T[], { page, pageSize }: PageQuery, totalCount: number): ListEnvelope<T> {
-  return {
-    results,
-    page,
-    page_size: pageSize,
-    total_count: totalCount,
-    total_pages: Math.ceil(totalCount / pageSize),
-  };
+export function listEnvelope<T>(results: T[], { page, page_size }: PageQuery, totalCount: number): ListEnvelope<T> {
+  return { results, page, page_size, total_count: totalCount, total_pages: Math.ceil(totalCount / page_size) };
 }

@@ -44,6 +44,12 @@ export function requireCaller(
   }
 }
 
+/** The caller that `requireCaller` has identified before the handler runs. */
+export function callerOf({ identified }: FastifyRequest): Promise<Caller> {
+  if (!identified) throw new Error("The route is open to anyone, so its caller is unknown");
+  return identified.caller;
+}
+
 /** The session of a browser may be another user's by now: what a page shows as one's own must not go to the other. */
 function unlessAnother(caller: Caller, believed: string | undefined): Caller {
   if (believed === undefined || believed === caller.username) return caller;

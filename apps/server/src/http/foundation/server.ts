@@ -6,6 +6,7 @@ import Fastify, {
   type RouteHandlerMethod,
 } from "fastify";
 import { type Activity, noTelemetry, type Telemetry } from "../../engines/telemetry/telemetry.ts";
+import type { Caller } from "../../features/accounts/index.ts";
 import { errorBody, errorHeaders } from "../../kernel/error-body.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
@@ -14,6 +15,7 @@ import { type Access, accessOf } from "./access-table.ts";
 import { maxParamLength, refuseUnknownPaths } from "./refuse-unknown-paths.ts";
 import { requestIdOf } from "./request-id.ts";
 import { pathOf, templateOf } from "./request-path.ts";
+import { requireCaller } from "./require-caller.ts";
 import { isOfConsole } from "./session-cookie.ts";
 import { toFault } from "./to-fault.ts";
 import { nulInAddress, nulText } from "./unstorable-text.rules.ts";
@@ -25,8 +27,8 @@ export interface ServerOptions {
   /** GANTRY_FILES_URL, when the operator set one. */
   filesUrl?: string | undefined;
   telemetry?: Telemetry;
-  /** Throws unless the request may call its route. Asked for every route that needs a key, whether or not the route asks itself. */
-  callerOf?: (request: FastifyRequest) => Promise<unknown>;
+  /** Finds the caller of every route that needs a key, before its body is read. */
+  authenticate?: (presented: string) => Promise<Caller>;
 }
 
 /** An error writer for one part of the path space; the agents surface brings its own. */
@@ -43,7 +45,7 @@ export function createServer({
   log,
   publicUrl,
   filesUrl,
-  callerOf,
+  authenticate,
   telemetry = noTelemetry,
 }: ServerOptions): FastifyInstance {
   const app = Fastify({
@@ -95,7 +97,9 @@ export function createServer({
   app.addHook("onRoute", (route) => {
     const { handler } = route;
     const template = templateOf(route.url);
-    const rows = [route.method].flat().map((method) => accessOf(method, template));
+    const path = template.replace(/:(\w+)/g, "{$1}");
+    const routes = route.config?.routes ?? [route.method].flat().map((method) => `${method} ${path}`);
+    const rows = routes.map(accessOf);
     for (const { row } of rows) accessRows.add(row);
     const access = rows[0]?.access;
     if (rows.some((other) => other.access !== access))
@@ -129,10 +133,11 @@ export function createServer({
     done();
   });
   if (filesUrl !== undefined) keepFilesApart(app, new URL(filesUrl));
-  if (callerOf !== undefined) {
+  if (authenticate !== undefined) {
+    const identify = requireCaller(authenticate);
     app.addHook("onRequest", async (request) => {
       const by = request.routeOptions.config.access?.by;
-      if (by === "key" || by === "admin") await callerOf(request);
+      if (by === "key" || by === "admin") await identify(request);
     });
   }
   app.addHook("onRequest", (request, _reply, done) => {
@@ -212,6 +217,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The handler reads the body of the request itself. */
     readsBody?: boolean;
+    /** The operations of the route, where `foundation/route.ts` registered it: `GET /v1/agents/{agent_id}`. */
+    routes?: readonly string[];
     /** The route's row of the access table. */
     access?: Access | undefined;
   }

@@ -10,7 +10,7 @@ import {
 } from "../../features/predictions/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { readMultipart } from "../multipart/index.ts";
-import type { OfModel, RouteDeps } from "./deps.ts";
+import type { ModelApiDeps, OfModel } from "./deps.ts";
 
 /** A body up to this length has arrived anyway; a longer one is not read for somebody who would be refused. */
 const smallBody = 65_536;
@@ -30,7 +30,7 @@ export interface AcceptedInput {
  * `held`: the body, where it has arrived already.
  */
 export async function acceptInput(
-  deps: RouteDeps,
+  deps: ModelApiDeps,
   request: FastifyRequest<OfModel>,
   { signal, held, ...asked }: { caller: Caller; model: Model; route: Route; signal: AbortSignal; held?: ReceivedForm },
 ): Promise<AcceptedInput> {

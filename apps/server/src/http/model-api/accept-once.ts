@@ -13,7 +13,7 @@ import {
 } from "../../features/predictions/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { type AcceptedInput, acceptInput, extrasOf, formOf, hasLongBody, unlessChanged } from "./accept-input.ts";
-import type { OfModel, RouteDeps } from "./deps.ts";
+import type { ModelApiDeps, OfModel } from "./deps.ts";
 
 interface Asking {
   presented: PresentedKey;
@@ -53,7 +53,7 @@ interface Answers<Answer> {
  * All of that is for the first alone, and in the order that one without a key is refused in.
  */
 export async function acceptOnce<Answer>(
-  deps: RouteDeps,
+  deps: ModelApiDeps,
   request: FastifyRequest<OfModel>,
   { presented, caller, route, signal, refuseModel }: Asking,
   answers: Answers<Answer>,

@@ -1,26 +1,27 @@
 import { isId } from "@gantry/wire";
+import { modelOperations } from "@gantry/wire/operations";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Caller, type Scope, scopeOf } from "../../features/accounts/index.ts";
 import type { Model } from "../../features/models/index.ts";
 import { type AsyncRequest, type PresentedKey, rateHeaders } from "../../features/predictions/index.ts";
 import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
+import { callerOf } from "../foundation/require-caller.ts";
+import { rawRoute } from "../foundation/route.ts";
 import { discardBody } from "../multipart/index.ts";
 import { type AcceptedInput, acceptInput } from "./accept-input.ts";
 import { acceptOnce } from "./accept-once.ts";
 import { clientPresence } from "./client-presence.ts";
-import { type OfModel, type RouteDeps, readsBody } from "./deps.ts";
+import { type ModelApiDeps, type OfModel, readsBody } from "./deps.ts";
 import { sendJsonLines, wantsJsonLines } from "./json-lines.ts";
 
 const longestWaitSeconds = 60;
 const decimal = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const route = "async";
 
-type Request = FastifyRequest<OfModel & { Querystring: Record<string, unknown> }>;
-
 /** Queued predictions: accepting one, its result, and the figures of a model's queue. */
-export function asyncRoutes(app: FastifyInstance, deps: RouteDeps): void {
-  app.post<OfModel>("/api/v1/:owner/:model/predict/async", readsBody, async (request, reply) => {
-    const caller = await deps.callerOf(request);
+export function asyncRoutes(app: FastifyInstance, deps: ModelApiDeps): void {
+  rawRoute(app, [modelOperations.predictAsync], readsBody, async (request, reply) => {
+    const caller = await callerOf(request);
     const signal = clientPresence(reply);
     const call: AsyncCall = { deps, request, reply, caller, signal };
     const presented = request.headers["idempotency-key"];
@@ -33,30 +34,26 @@ export function asyncRoutes(app: FastifyInstance, deps: RouteDeps): void {
     return accepted(predictionId, model, request.baseUrl);
   });
 
-  app.route<OfModel & { Querystring: Record<string, unknown> }>({
-    method: ["GET", "POST"],
-    url: "/api/v1/:owner/:model/predict/async/result",
-    ...readsBody,
-    handler: async (request, reply) => {
-      discardBody(request.raw, reply.raw);
-      const caller = await deps.callerOf(request);
-      const { owner, model: name } = request.params;
-      const addressOf = (id: string) => ({ ...scopeOf(caller), id, modelName: `${owner}/${name}` });
-      await deps.models.resolveForRun(caller, owner, name, async () => {
-        const { request_id: id } = request.query;
-        return typeof id === "string" && isId("prediction", id) && deps.predictions.isOwn(addressOf(id));
-      });
-      const { id, waitMs } = readQuery(request);
-      const address = addressOf(id);
-      const signal = clientPresence(reply);
-      if (wantsJsonLines(request.headers.accept)) return sendLines(deps, request, reply, address, signal);
-      const item = await deps.predictions.result(address, { waitMs, base: request.baseUrl, signal });
-      return { inference_responses: [item] };
-    },
+  rawRoute(app, [modelOperations.readResult, modelOperations.readResultByPost], readsBody, async (request, reply) => {
+    discardBody(request.raw, reply.raw);
+    const caller = await callerOf(request);
+    const { owner, model: name } = request.params;
+    const query = request.query as Record<string, unknown>;
+    const addressOf = (id: string) => ({ ...scopeOf(caller), id, modelName: `${owner}/${name}` });
+    await deps.models.resolveForRun(caller, owner, name, async () => {
+      const { request_id: id } = query;
+      return typeof id === "string" && isId("prediction", id) && deps.predictions.isOwn(addressOf(id));
+    });
+    const { id, waitMs } = readQuery(query);
+    const address = addressOf(id);
+    const signal = clientPresence(reply);
+    if (wantsJsonLines(request.headers.accept)) return sendLines(deps, request, reply, address, signal);
+    const item = await deps.predictions.result(address, { waitMs, base: request.baseUrl, signal });
+    return { inference_responses: [item] };
   });
 
-  app.get<OfModel>("/api/v1/:owner/:model/flow", async (request) => {
-    const caller = await deps.callerOf(request);
+  rawRoute(app, [modelOperations.readFlow], {}, async (request) => {
+    const caller = await callerOf(request);
     const model = await deps.models.resolveForRead(caller, request.params.owner, request.params.model);
     const { accepted: came, ended, running, waiting } = await deps.predictions.flow(model.id);
     const perSecond = (count: number) => Math.round((count / 60) * 1000) / 1000;
@@ -71,7 +68,7 @@ export function asyncRoutes(app: FastifyInstance, deps: RouteDeps): void {
 }
 
 interface AsyncCall {
-  deps: RouteDeps;
+  deps: ModelApiDeps;
   request: FastifyRequest<OfModel>;
   reply: FastifyReply;
   caller: Caller;
@@ -137,7 +134,7 @@ function accepted(predictionId: string, model: Model, base: string): Record<stri
 }
 
 async function sendLines(
-  deps: RouteDeps,
+  deps: ModelApiDeps,
   request: FastifyRequest,
   reply: FastifyReply,
   address: Scope & { id: string; modelName: string },
@@ -158,7 +155,7 @@ async function sendLines(
 }
 
 /** Everything that is wrong with the query comes in one fault; an id that can be none is not found. */
-function readQuery({ query }: Request): { id: string; waitMs: number } {
+function readQuery(query: Record<string, unknown>): { id: string; waitMs: number } {
   const { request_id: id, wait = "0" } = query;
   const issues = [idIssue(id), waitIssue(wait)].filter((issue) => issue !== undefined);
   throwIfAny(issues);

@@ -1,37 +1,35 @@
 import { isId } from "@gantry/wire";
+import { modelOperations } from "@gantry/wire/operations";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { scopeOf } from "../../features/accounts/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { jsonParserOf } from "../foundation/parse-json.ts";
+import { callerOf } from "../foundation/require-caller.ts";
+import { rawRoute } from "../foundation/route.ts";
 import { readMultipart } from "../multipart/index.ts";
-import { type OfModel, type RouteDeps, readsBody } from "./deps.ts";
+import { type ModelApiDeps, readsBody } from "./deps.ts";
 
 const names = ["prediction_id", "infer_id"] as const;
 const maxJsonBytes = 65_536;
 
 /** POST and PATCH; the id as `prediction_id` or `infer_id`, in the query, a multipart form or a JSON body. */
-export function cancelRoute(app: FastifyInstance, deps: RouteDeps): void {
-  app.route<OfModel>({
-    method: ["POST", "PATCH"],
-    url: "/api/v1/:owner/:model/predict/cancel",
-    ...readsBody,
-    handler: async (request) => {
-      const caller = await deps.callerOf(request);
-      const { owner, model } = request.params;
-      const addressOf = (id: string) => ({ ...scopeOf(caller), id, modelName: `${owner}/${model}` });
-      let presented: Promise<string> | undefined;
-      const presentedOnce = () => {
-        presented ??= presentedId(app, request);
-        return presented;
-      };
-      await deps.models.resolveForRun(caller, owner, model, async () => {
-        const id = await presentedOnce().catch(() => "");
-        return isId("prediction", id) && deps.predictions.isOwn(addressOf(id));
-      });
-      const id = await presentedOnce();
-      if (!isId("prediction", id)) throw fault("not_found", "Prediction not found");
-      return { prediction_id: id, status: await deps.predictions.cancel(addressOf(id)) };
-    },
+export function cancelRoute(app: FastifyInstance, deps: ModelApiDeps): void {
+  rawRoute(app, [modelOperations.cancel, modelOperations.cancelByPatch], readsBody, async (request) => {
+    const caller = await callerOf(request);
+    const { owner, model } = request.params;
+    const addressOf = (id: string) => ({ ...scopeOf(caller), id, modelName: `${owner}/${model}` });
+    let presented: Promise<string> | undefined;
+    const presentedOnce = () => {
+      presented ??= presentedId(app, request);
+      return presented;
+    };
+    await deps.models.resolveForRun(caller, owner, model, async () => {
+      const id = await presentedOnce().catch(() => "");
+      return isId("prediction", id) && deps.predictions.isOwn(addressOf(id));
+    });
+    const id = await presentedOnce();
+    if (!isId("prediction", id)) throw fault("not_found", "Prediction not found");
+    return { prediction_id: id, status: await deps.predictions.cancel(addressOf(id)) };
   });
 }
 

@@ -1,5 +1,5 @@
-import type { FastifyRequest } from "fastify";
-import type { Accounts, Caller } from "../../features/accounts/index.ts";
+import type { PathParams } from "@gantry/wire/operations";
+import type { Caller } from "../../features/accounts/index.ts";
 import type { Files } from "../../features/files/index.ts";
 import type { Model, Models } from "../../features/models/index.ts";
 import type {
@@ -13,7 +13,6 @@ import type { Log } from "../../kernel/log.ts";
 
 export interface ModelApiDeps {
   log: Log;
-  accounts: Pick<Accounts, "authenticate">;
   models: Models;
   predictions: Predictions;
   files: Files;
@@ -30,13 +29,9 @@ export interface ModelApiDeps {
   readInput: ReadModelInput;
 }
 
-export interface RouteDeps extends ModelApiDeps {
-  callerOf(request: FastifyRequest): Promise<Caller>;
-}
-
-/** Bodies of models are read as they arrive. */
+/** The handler reads the body as it arrives. */
 export const readsBody = { config: { readsBody: true } } as const;
 
 export interface OfModel {
-  Params: { owner: string; model: string };
+  Params: PathParams<"/{owner}/{model}">;
 }

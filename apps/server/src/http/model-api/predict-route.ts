@@ -1,4 +1,5 @@
 import { errorTable } from "@gantry/wire";
+import { modelOperations } from "@gantry/wire/operations";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Caller, scopeOf } from "../../features/accounts/index.ts";
 import type { Model } from "../../features/models/index.ts";
@@ -13,11 +14,13 @@ import {
   streamedField,
 } from "../../features/predictions/index.ts";
 import { fault } from "../../kernel/errors.ts";
+import { callerOf } from "../foundation/require-caller.ts";
+import { rawRoute } from "../foundation/route.ts";
 import { discardBody } from "../multipart/index.ts";
 import { acceptInput } from "./accept-input.ts";
 import { acceptOnce } from "./accept-once.ts";
 import { type Client, watchClient } from "./client-presence.ts";
-import { type OfModel, type RouteDeps, readsBody } from "./deps.ts";
+import { type ModelApiDeps, type OfModel, readsBody } from "./deps.ts";
 
 const route = "sync";
 
@@ -29,7 +32,7 @@ function isStreamingOnly(model: Model): boolean {
 class Misdirected extends Error {}
 
 interface SyncCall {
-  deps: RouteDeps;
+  deps: ModelApiDeps;
   request: FastifyRequest<OfModel>;
   reply: FastifyReply;
   caller: Caller;
@@ -39,9 +42,9 @@ interface SyncCall {
 /** A call that was accepted, now or before. */
 type OfModelCall = SyncCall & { model: Model };
 
-export function predictRoute(app: FastifyInstance, deps: RouteDeps): void {
-  app.post<OfModel>("/api/v1/:owner/:model/predict", readsBody, async (request, reply) => {
-    const caller = await deps.callerOf(request);
+export function predictRoute(app: FastifyInstance, deps: ModelApiDeps): void {
+  rawRoute(app, [modelOperations.predict], readsBody, async (request, reply) => {
+    const caller = await callerOf(request);
     const presented = request.headers["idempotency-key"];
     if (presented !== undefined)
       return runOnce({ deps, request, reply, caller, client: watchClient(reply) }, presented);

@@ -1,45 +1,41 @@
 import { Readable } from "node:stream";
+import { modelOperations } from "@gantry/wire/operations";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { scopeOf } from "../../features/accounts/index.ts";
+import { type Caller, scopeOf } from "../../features/accounts/index.ts";
 import type { PresignedUrl } from "../../features/files/index.ts";
 import { type Fault, fault } from "../../kernel/errors.ts";
+import { callerOf } from "../foundation/require-caller.ts";
+import { rawRoute, route } from "../foundation/route.ts";
 import { readMultipart } from "../multipart/index.ts";
 import { clientPresence } from "./client-presence.ts";
-import { type OfModel, type RouteDeps, readsBody } from "./deps.ts";
+import { type ModelApiDeps, type OfModel, readsBody } from "./deps.ts";
 
 /** What a form may have besides the bytes of its file. */
 const roomForHeaders = 65_536;
 
 /** Links to storage, and an upload in one call. The model in the path decides only whether the caller may come here. */
-export function storageRoutes(app: FastifyInstance, deps: RouteDeps): void {
-  async function callerAt(request: FastifyRequest<OfModel>) {
-    const caller = await deps.callerOf(request);
-    await deps.models.resolveForRead(caller, request.params.owner, request.params.model);
-    return caller;
-  }
+export function storageRoutes(app: FastifyInstance, deps: ModelApiDeps): void {
+  const requireAccess = (caller: Caller, { owner, model }: OfModel["Params"]) =>
+    deps.models.resolveForRead(caller, owner, model);
 
-  app.get<OfModel & { Querystring: Record<string, unknown> }>(
-    "/api/v1/:owner/:model/upload_url",
-    // It makes a link, and who asks for the headers alone would not get it.
-    { exposeHeadRoute: false },
-    async (request) => {
-      const { userId: ownerId, keyId } = await callerAt(request as FastifyRequest<OfModel>);
-      const { filename, content_type: contentType } = request.query;
-      return deps.files.createUploadLink({ ownerId, keyId, base: request.baseUrl, filename, contentType });
-    },
-  );
+  // HEAD would create a link and not return it.
+  route(app, modelOperations.createUploadUrl, { exposeHeadRoute: false }, async ({ caller, params, request }) => {
+    await requireAccess(caller, params);
+    const { userId: ownerId, keyId } = caller;
+    const { filename, content_type: contentType } = request.query as Record<string, unknown>;
+    return deps.files.createUploadLink({ ownerId, keyId, base: request.baseUrl, filename, contentType });
+  });
 
-  app.get<OfModel & { Querystring: Record<string, unknown> }>(
-    "/api/v1/:owner/:model/download_s3_url",
-    async (request) => {
-      const scope = scopeOf(await callerAt(request as FastifyRequest<OfModel>));
-      const s3Path = request.query.s3_path_to_sign;
-      return deps.files.signDownload({ ...scope, base: request.baseUrl, s3Path });
-    },
-  );
+  route(app, modelOperations.createDownloadUrl, async ({ caller, params, request }) => {
+    await requireAccess(caller, params);
+    const { s3_path_to_sign: s3Path } = request.query as Record<string, unknown>;
+    return deps.files.signDownload({ ...scopeOf(caller), base: request.baseUrl, s3Path });
+  });
 
-  app.post<OfModel>("/api/v1/:owner/:model/upload_file", readsBody, async (request, reply) => {
-    const { userId, keyId } = await callerAt(request);
+  rawRoute(app, [modelOperations.uploadFile], readsBody, async (request, reply) => {
+    const caller = await callerOf(request);
+    await requireAccess(caller, request.params);
+    const { userId, keyId } = caller;
     refuseTooLong(request, deps.files.maxUploadBytes);
     await deps.files.refuseBeyondQuota(userId, Number(request.headers["content-length"] ?? 0) - roomForHeaders);
     const signal = clientPresence(reply);

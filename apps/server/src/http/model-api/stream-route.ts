@@ -1,13 +1,16 @@
 import { errorTable } from "@gantry/wire";
+import { modelOperations } from "@gantry/wire/operations";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Model } from "../../features/models/index.ts";
 import { type RateFigures, type RunEnd, rateHeaders, streamedField } from "../../features/predictions/index.ts";
 import { errorBody } from "../../kernel/error-body.ts";
 import type { Fault } from "../../kernel/errors.ts";
+import { callerOf } from "../foundation/require-caller.ts";
+import { rawRoute } from "../foundation/route.ts";
 import { toFault } from "../foundation/to-fault.ts";
 import { acceptInput } from "./accept-input.ts";
 import { watchClient } from "./client-presence.ts";
-import { type OfModel, type RouteDeps, readsBody } from "./deps.ts";
+import { type ModelApiDeps, readsBody } from "./deps.ts";
 import { type EventStream, openEventStream } from "./event-stream.ts";
 
 /**
@@ -16,9 +19,9 @@ import { type EventStream, openEventStream } from "./event-stream.ts";
  *   {prediction_id} ──► {output_data, status: 200}* ──► {output_data: {}, status: 200, stream_details}
  *                                          └──────────► {detail: […], status}          (failed or cancelled)
  */
-export function streamRoute(app: FastifyInstance, deps: RouteDeps): void {
-  app.post<OfModel>("/api/v1/:owner/:model/predict/stream", readsBody, async (request, reply) => {
-    const caller = await deps.callerOf(request);
+export function streamRoute(app: FastifyInstance, deps: ModelApiDeps): void {
+  rawRoute(app, [modelOperations.predictStream], readsBody, async (request, reply) => {
+    const caller = await callerOf(request);
     const asked = await deps.models.resolveForCall(caller, request.params.owner, request.params.model);
     const client = watchClient(reply);
     const { input, model } = await acceptInput(deps, request, {
@@ -83,7 +86,7 @@ function contentEvents(): (field: string, text: string) => string {
 }
 
 /** The status of the answer is sent long since, so nobody else logs what is not the client's fault. */
-function tellFailure({ log }: RouteDeps, request: FastifyRequest, events: EventStream, fault: Fault): void {
+function tellFailure({ log }: ModelApiDeps, request: FastifyRequest, events: EventStream, fault: Fault): void {
   if (fault.isServerError) log.error({ request_id: request.id, err: fault.cause ?? fault }, fault.message);
   // There is no header any more to say it in, and the type alone would say the opposite.
   const isOther = fault.retryable !== errorTable[fault.type].retryable;
@@ -92,7 +95,7 @@ function tellFailure({ log }: RouteDeps, request: FastifyRequest, events: EventS
 }
 
 async function finish(
-  deps: RouteDeps,
+  deps: ModelApiDeps,
   request: FastifyRequest,
   events: EventStream,
   model: Model,

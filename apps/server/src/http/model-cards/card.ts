@@ -1,3 +1,4 @@
+import type { AnswerOf, modelOperations } from "@gantry/wire/operations";
 import { type Caller, isConfined } from "../../features/accounts/index.ts";
 import { isAdmin, type Model } from "../../features/models/index.ts";
 
@@ -14,11 +15,13 @@ const routes = {
   openapi: "/openapi.json",
 };
 
+type ModelCard = AnswerOf<typeof modelOperations.readModel>;
+
 /**
  * A model as the API shows it: where it is, then its manifest. Who answers for it, under which address and with which
  * secret, is for the owner and admins; a key limited to models sees what everybody sees.
  */
-export function modelCard(model: Model, caller: Caller, baseUrl: string): Record<string, unknown> {
+export function modelCard(model: Model, caller: Caller, baseUrl: string): ModelCard {
   const { backend, ...manifest } = model.manifest;
   const isOwner = model.ownerId === caller.userId && !isConfined(caller);
   const address = `${baseUrl}/api/v1/${model.endpointId}`;
@@ -28,7 +31,8 @@ export function modelCard(model: Model, caller: Caller, baseUrl: string): Record
     name: model.name,
     ...manifest,
     ...((isOwner || isAdmin(caller)) && {
-      backend,
+      // A manifest is stored with any type, so that a later version can add some.
+      backend: backend as NonNullable<ModelCard["backend"]>,
       ...(model.takenDown && { taken_down: { at: model.takenDown.at, reason: model.takenDown.reason } }),
     }),
     version: model.version,

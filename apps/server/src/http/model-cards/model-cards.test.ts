@@ -34,7 +34,7 @@ beforeAll(async () => {
     await accounts.createUser({ username });
     keys[username] = await keyOf(username);
   }
-  app = createServer({ log, publicUrl: base });
+  app = createServer({ log, publicUrl: base, authenticate: accounts.authenticate });
   await app.register(modelCards, { models, authenticate: accounts.authenticate, version: "0.0.0" });
 });
 

@@ -33,7 +33,7 @@ const form = (fields: CallOptions["form"], more: Omit<Sample, "options"> = {}): 
   ...more,
 });
 const ofModel = { stranger: 403 };
-const asking = () => ({ ids: { runId: ids.askingRunId ?? "" } });
+const asking = () => ({ ids: { run_id: ids.askingRunId ?? "" } });
 
 /** A request for each row that a key decides. A row without one fails the first test. */
 const samples: Record<string, () => Sample> = {
@@ -41,23 +41,26 @@ const samples: Record<string, () => Sample> = {
   "GET /console/api/session": () => ({ whole: 401, stranger: 401 }),
   "GET /api/v1": () => ({}),
   "GET /api/v1/openapi.json": () => ({}),
-  "GET /api/v1/:owner/:model": () => ofModel,
-  "PUT /api/v1/:owner/:model": () => json(manifest(), ofModel),
-  "PATCH /api/v1/:owner/:model": () => json({ title: "Other" }, ofModel),
-  "DELETE /api/v1/:owner/:model": () => ofModel,
-  "POST /api/v1/:owner/:model/restore": () => ofModel,
-  "GET /api/v1/:owner/:model/openapi.json": () => ofModel,
-  "GET /api/v1/:owner/:model/flow": () => ofModel,
-  "POST /api/v1/:owner/:model/predict": () => form({ prompt: "x" }, ofModel),
-  "POST /api/v1/:owner/:model/predict/stream": () => form({ prompt: "x" }, ofModel),
-  "POST /api/v1/:owner/:model/predict/async": () => form({ prompt: "x" }, ofModel),
-  "GET /api/v1/:owner/:model/predict/async/result": () => ({ query: `?request_id=${ids.predictionId}`, ...ofModel }),
-  "POST /api/v1/:owner/:model/predict/async/result": () => ({ query: `?request_id=${ids.predictionId}`, ...ofModel }),
-  "POST /api/v1/:owner/:model/predict/cancel": () => ({ query: `?prediction_id=${ids.predictionId}`, ...ofModel }),
-  "PATCH /api/v1/:owner/:model/predict/cancel": () => ({ query: `?prediction_id=${ids.predictionId}`, ...ofModel }),
-  "GET /api/v1/:owner/:model/upload_url": () => ofModel,
-  "POST /api/v1/:owner/:model/upload_file": () => form({ file: new Blob(["x"]) }, ofModel),
-  "GET /api/v1/:owner/:model/download_s3_url": () => ({ query: `?s3_path_to_sign=${ids.s3Path}`, ...ofModel }),
+  "GET /api/v1/{owner}/{model}": () => ofModel,
+  "PUT /api/v1/{owner}/{model}": () => json(manifest(), ofModel),
+  "PATCH /api/v1/{owner}/{model}": () => json({ title: "Other" }, ofModel),
+  "DELETE /api/v1/{owner}/{model}": () => ofModel,
+  "POST /api/v1/{owner}/{model}/restore": () => ofModel,
+  "GET /api/v1/{owner}/{model}/openapi.json": () => ofModel,
+  "GET /api/v1/{owner}/{model}/flow": () => ofModel,
+  "POST /api/v1/{owner}/{model}/predict": () => form({ prompt: "x" }, ofModel),
+  "POST /api/v1/{owner}/{model}/predict/stream/": () => form({ prompt: "x" }, ofModel),
+  "POST /api/v1/{owner}/{model}/predict/async/": () => form({ prompt: "x" }, ofModel),
+  "GET /api/v1/{owner}/{model}/predict/async/result/": () => ({ query: `?request_id=${ids.predictionId}`, ...ofModel }),
+  "POST /api/v1/{owner}/{model}/predict/async/result/": () => ({
+    query: `?request_id=${ids.predictionId}`,
+    ...ofModel,
+  }),
+  "POST /api/v1/{owner}/{model}/predict/cancel/": () => ({ query: `?prediction_id=${ids.predictionId}`, ...ofModel }),
+  "PATCH /api/v1/{owner}/{model}/predict/cancel/": () => ({ query: `?prediction_id=${ids.predictionId}`, ...ofModel }),
+  "GET /api/v1/{owner}/{model}/upload_url": () => ofModel,
+  "POST /api/v1/{owner}/{model}/upload_file": () => form({ file: new Blob(["x"]) }, ofModel),
+  "GET /api/v1/{owner}/{model}/download_s3_url": () => ({ query: `?s3_path_to_sign=${ids.s3Path}`, ...ofModel }),
   "POST /mcp": () => ({
     options: {
       json: { jsonrpc: "2.0", id: 1, method: "tools/list" },
@@ -67,87 +70,88 @@ const samples: Record<string, () => Sample> = {
   "GET /api/v2/openapi.json": () => ({}),
   "GET /api/v2/me": () => ({}),
   "GET /api/v2/usage": () => ({}),
-  "GET /:username/expenses": () => ({ stranger: 403 }),
-  "ALL /:username/expenses/:id": () => ({ stranger: 405, whole: 405 }),
-  "GET /api/v2/:username/expenses": () => ({ stranger: 403 }),
-  "ALL /api/v2/:username/expenses/:id": () => ({ stranger: 405, whole: 405 }),
+  "GET /{username}/expenses": () => ({ stranger: 403 }),
+  "ALL /{username}/expenses/{id}": () => ({ stranger: 405, whole: 405 }),
+  "GET /api/v2/{username}/expenses": () => ({ stranger: 403 }),
+  "ALL /api/v2/{username}/expenses/{id}": () => ({ stranger: 405, whole: 405 }),
   "GET /api/v2/ledger": () => ({}),
   "GET /api/v2/files": () => ({}),
-  "DELETE /api/v2/files/:id": () => ({ ids: { id: ids.fileId ?? "" } }),
+  "DELETE /api/v2/files/{id}": () => ({ ids: { id: ids.fileId ?? "" } }),
   "GET /api/v2/webhooks/deliveries": () => ({}),
-  "POST /api/v2/webhooks/deliveries/:id/resend": () => ({ ids: { id: ids.deliveryId ?? "" } }),
+  "POST /api/v2/webhooks/deliveries/{id}/resend": () => ({ ids: { id: ids.deliveryId ?? "" } }),
   "GET /api/v2/webhooks/secret": () => ({}),
   "POST /api/v2/webhooks/secret/rotate": () => ({}),
   "GET /api/v2/keys": () => ({}),
   "POST /api/v2/keys": () => json({ name: "another" }),
-  "DELETE /api/v2/keys/:id": () => ({ ids: { id: ids.keyId ?? "" } }),
-  "POST /api/v2/keys/:id/rotate": () => json({}, { ids: { id: ids.keyId ?? "" } }),
+  "DELETE /api/v2/keys/{id}": () => ({ ids: { id: ids.keyId ?? "" } }),
+  "POST /api/v2/keys/{id}/rotate": () => json({}, { ids: { id: ids.keyId ?? "" } }),
   "POST /api/v2/sign-in-links": () => json({}),
   "GET /api/v2/secrets": () => ({}),
-  "PUT /api/v2/secrets/:name": () => json({ value: "other" }, { stranger: 201, ids: { name: "crm" } }),
-  "DELETE /api/v2/secrets/:name": () => ({ stranger: 204, ids: { name: "crm" } }),
+  "PUT /api/v2/secrets/{name}": () => json({ value: "other" }, { stranger: 201, ids: { name: "crm" } }),
+  "DELETE /api/v2/secrets/{name}": () => ({ stranger: 204, ids: { name: "crm" } }),
   "GET /api/v2/admin/users": () => ({}),
   "POST /api/v2/admin/users": () => json({ username: "dave" }),
-  "PATCH /api/v2/admin/users/:username": () => json({ plan: "pro" }),
-  "POST /api/v2/admin/users/:username/keys": () => json({}),
-  "POST /api/v2/admin/users/:username/credits": () => json({ amount: 1, reason: "x" }),
-  "GET /api/v2/admin/users/:username/ledger": () => ({}),
+  "PATCH /api/v2/admin/users/{username}": () => json({ plan: "pro" }),
+  "POST /api/v2/admin/users/{username}/keys": () => json({}),
+  "POST /api/v2/admin/users/{username}/credits": () => json({ amount: 1, reason: "x" }),
+  "GET /api/v2/admin/users/{username}/ledger": () => ({}),
   "GET /api/v2/admin/plans": () => ({}),
-  "PUT /api/v2/admin/plans/:name": () => json({ requests_per_minute: 1, parallel: 1 }),
-  "DELETE /api/v2/admin/plans/:name": () => ({}),
+  "PUT /api/v2/admin/plans/{name}": () => json({ requests_per_minute: 1, parallel: 1 }),
+  "DELETE /api/v2/admin/plans/{name}": () => ({}),
   "GET /api/v2/admin/ledger": () => ({}),
   "GET /api/v2/admin/overview": () => ({}),
   "GET /api/v2/admin/take-downs": () => ({}),
-  "POST /api/v2/admin/agents/:id/take-down": () => json({ reason: "x" }, { ids: { id: ids.agentId ?? "" } }),
-  "POST /api/v2/admin/agents/:id/restore": () => ({ ids: { id: ids.agentId ?? "" } }),
-  "POST /api/v2/admin/models/:owner/:name/take-down": () => json({ reason: "x" }, { ids: { name: "chat" } }),
-  "POST /api/v2/admin/models/:owner/:name/restore": () => ({ ids: { name: "chat" } }),
+  "POST /api/v2/admin/agents/{id}/take-down": () => json({ reason: "x" }, { ids: { id: ids.agent_id ?? "" } }),
+  "POST /api/v2/admin/agents/{id}/restore": () => ({ ids: { id: ids.agent_id ?? "" } }),
+  "POST /api/v2/admin/models/{owner}/{name}/take-down": () => json({ reason: "x" }, { ids: { name: "chat" } }),
+  "POST /api/v2/admin/models/{owner}/{name}/restore": () => ({ ids: { name: "chat" } }),
   "GET /v1/openapi.json": () => ({}),
   "GET /v1/tools": () => ({}),
   "GET /v1/marketplace/agents": () => ({}),
   "GET /v1/agents": () => ({}),
-  "GET /v1/agents/:agentId": () => ({}),
+  "GET /v1/agents/{agent_id}": () => ({}),
   "POST /v1/agents": () => json({ name: "A", goal: "x", tools: [], model: "gantry/rules" }),
-  "PATCH /v1/agents/:agentId": () => json({ goal: "Other." }),
-  "DELETE /v1/agents/:agentId": () => ({}),
-  "POST /v1/agents/:agentId/publish": () => json({}),
-  "GET /v1/agents/:agentId/revisions": () => ({}),
-  "GET /v1/agents/:agentId/revisions/:revisionId": () => ({}),
-  "GET /v1/agents/:agentId/revisions/:revisionId/diff": () => ({}),
-  "POST /v1/agents/:agentId/runs": () => json({ input: {} }, { ids: { agentId: ids.hiddenAgentId ?? "" } }),
-  "POST /v1/agents/:agentId/:slug/runs": () => json({ input: {} }, { ids: { agentId: "alice", slug: "hidden" } }),
-  "GET /v1/agents/:agentId/runs": () => ({ ids: { agentId: ids.hiddenAgentId ?? "" } }),
+  "PATCH /v1/agents/{agent_id}": () => json({ goal: "Other." }),
+  "DELETE /v1/agents/{agent_id}": () => ({}),
+  "POST /v1/agents/{agent_id}/publish": () => json({}),
+  "GET /v1/agents/{agent_id}/revisions": () => ({}),
+  "GET /v1/agents/{agent_id}/revisions/{revision_id}": () => ({}),
+  "GET /v1/agents/{agent_id}/revisions/{revision_id}/diff": () => ({}),
+  "POST /v1/agents/{agent_id}/runs": () => json({ input: {} }, { ids: { agent_id: ids.hiddenAgentId ?? "" } }),
+  "POST /v1/agents/{creator_username}/{agent_slug}/runs": () =>
+    json({ input: {} }, { ids: { creator_username: "alice", agent_slug: "hidden" } }),
+  "GET /v1/agents/{agent_id}/runs": () => ({ ids: { agent_id: ids.hiddenAgentId ?? "" } }),
   "GET /v1/runs": () => ({}),
-  "GET /v1/runs/:runId": () => ({}),
-  "POST /v1/runs/:runId/cancel": asking,
-  "GET /v1/runs/:runId/events": () => ({}),
-  "GET /v1/runs/:runId/events/list": () => ({}),
-  "GET /v1/runs/:runId/confirmations": asking,
-  "POST /v1/runs/:runId/confirmations/:confirmationId": () => json({ approve: true }, asking()),
-  "GET /v1/runs/:runId/secrets/:secretId": () => ({ whole: 404 }),
+  "GET /v1/runs/{run_id}": () => ({}),
+  "POST /v1/runs/{run_id}/cancel": asking,
+  "GET /v1/runs/{run_id}/events": () => ({}),
+  "GET /v1/runs/{run_id}/events/list": () => ({}),
+  "GET /v1/runs/{run_id}/confirmations": asking,
+  "POST /v1/runs/{run_id}/confirmations/{confirmation_id}": () => json({ approve: true }, asking()),
+  "GET /v1/runs/{run_id}/secrets/{secret_id}": () => ({ whole: 404 }),
   "POST /v1/drives": () => json({ name: "Papers" }),
   "GET /v1/drives": () => ({}),
-  "GET /v1/drives/:driveId": () => ({}),
-  "DELETE /v1/drives/:driveId": () => ({ query: "?force=true" }),
-  "GET /v1/drives/:driveId/items": () => ({}),
-  "POST /v1/drives/:driveId/files": () => form({ path: "/new.txt", file: new Blob(["x"]) }),
-  "GET /v1/drives/:driveId/files/*": () => ({}),
-  "PUT /v1/drives/:driveId/files/*": () => form({ file: new Blob(["x"]) }),
-  "DELETE /v1/drives/:driveId/files/*": () => ({}),
-  "DELETE /v1/drives/:driveId/tree": () => ({ stranger: 400, whole: 400 }),
-  "DELETE /v1/drives/:driveId/tree/*": () => ({}),
+  "GET /v1/drives/{drive_id}": () => ({}),
+  "DELETE /v1/drives/{drive_id}": () => ({ query: "?force=true" }),
+  "GET /v1/drives/{drive_id}/items": () => ({}),
+  "POST /v1/drives/{drive_id}/files": () => form({ path: "/new.txt", file: new Blob(["x"]) }),
+  "GET /v1/drives/{drive_id}/files/{path}": () => ({}),
+  "PUT /v1/drives/{drive_id}/files/{path}": () => form({ file: new Blob(["x"]) }),
+  "DELETE /v1/drives/{drive_id}/files/{path}": () => ({}),
+  "DELETE /v1/drives/{drive_id}/tree": () => ({ stranger: 400, whole: 400 }),
+  "DELETE /v1/drives/{drive_id}/tree/{path}": () => ({}),
   "POST /v1/mcp-servers": () =>
     json({ name: "other", url: "http://127.0.0.1:9/mcp", connection_type: "streamable_http" }),
   "GET /v1/mcp-servers": () => ({}),
-  "GET /v1/mcp-servers/:serverId": () => ({}),
-  "PATCH /v1/mcp-servers/:serverId": () => json({ name: "renamed" }),
-  "DELETE /v1/mcp-servers/:serverId": () => ({ query: "?force=true" }),
-  "GET /v1/mcp-servers/:serverId/tools": () => ({ whole: 502 }),
+  "GET /v1/mcp-servers/{mcp_server_id}": () => ({}),
+  "PATCH /v1/mcp-servers/{mcp_server_id}": () => json({ name: "renamed" }),
+  "DELETE /v1/mcp-servers/{mcp_server_id}": () => ({ query: "?force=true" }),
+  "GET /v1/mcp-servers/{mcp_server_id}/tools": () => ({ whole: 502 }),
   "PUT /v1/connectors/idp": () => json({ domain: "127.0.0.1:9", token: "t" }, { stranger: 400 }),
   "GET /v1/connectors/idp": () => ({ whole: 404, stranger: 404 }),
   "DELETE /v1/connectors/idp": () => ({ whole: 404, stranger: 404 }),
   "GET /v1/connectors/idp/actions": () => ({}),
-  "POST /v1/connectors/idp/actions/:name": () => json({}, { whole: 404, ids: { name: "idp_users_list" } }),
+  "POST /v1/connectors/idp/actions/{name}": () => json({}, { whole: 404, ids: { name: "idp_users_list" } }),
 };
 
 const manifest = () => ({
@@ -232,16 +236,16 @@ beforeAll(async () => {
     model: "chat",
     username: "alice",
     name: "gold",
-    agentId,
+    agent_id: agentId,
     hiddenAgentId,
-    revisionId: ended.body.revision_id,
-    runId: ended.body.id,
+    revision_id: ended.body.revision_id,
+    run_id: ended.body.id,
     askingRunId,
-    confirmationId: asked.id,
-    secretId: "sec_01hzzzzzzzzzzzzzzzzzzzzzzz",
-    driveId: drive.id,
-    "*": "a/b.txt",
-    serverId: server.body.id,
+    confirmation_id: asked.id,
+    secret_id: "sec_01hzzzzzzzzzzzzzzzzzzzzzzz",
+    drive_id: drive.id,
+    path: "a/b.txt",
+    mcp_server_id: server.body.id,
     predictionId: prediction,
     deliveryId: (await deliveries())[0].id,
     s3Path: uploaded.body.file_input.s3_path,
@@ -254,10 +258,11 @@ afterAll(() => t.close());
 
 const unknownIds: Record<string, string> = {
   model: "none",
-  agentId: "agt_01hzzzzzzzzzzzzzzzzzzzzzzz",
-  runId: "run_01hzzzzzzzzzzzzzzzzzzzzzzz",
-  driveId: "drv_01hzzzzzzzzzzzzzzzzzzzzzzz",
-  serverId: "mcp_01hzzzzzzzzzzzzzzzzzzzzzzz",
+  creator_username: "nobody",
+  agent_id: "agt_01hzzzzzzzzzzzzzzzzzzzzzzz",
+  run_id: "run_01hzzzzzzzzzzzzzzzzzzzzzzz",
+  drive_id: "drv_01hzzzzzzzzzzzzzzzzzzzzzzz",
+  mcp_server_id: "mcp_01hzzzzzzzzzzzzzzzzzzzzzzz",
   id: "key_01hzzzzzzzzzzzzzzzzzzzzzzz",
   name: "none",
   username: "nobody",
@@ -267,13 +272,13 @@ function send(row: string, kind: Kind | "whole", known: "real" | "unknown" = "re
   const [method = "", template = ""] = row.split(" ");
   const sample = samples[row]?.() ?? {};
   const values = { ...ids, ...sample.ids, ...(known === "unknown" && unknownIds) };
-  const path = template.replace(/:(\w+)|\*/g, (whole, name) => values[name ?? whole] ?? "");
+  const path = template.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
   const key = kind === "whole" ? whole.key : keys[kind];
   return t.gantry.call(method === "ALL" ? "GET" : method, path + (sample.query ?? ""), { ...sample.options, key });
 }
 
 const rows = Object.entries(accessTable).filter(([, { by }]) => by !== "anyone");
-const named = rows.filter(([row]) => /[:*]/.test(row));
+const named = rows.filter(([row]) => row.includes("{"));
 const isSafe = (row: string) => row.startsWith("GET ") || row.startsWith("ALL ");
 const messageOf = ({ body, text }: Answer) => body?.detail ?? body?.error?.message ?? text;
 
@@ -322,7 +327,7 @@ describe("a key limited to models, of what another key made", () => {
     expect(await get("/api/v2/webhooks/deliveries")).toMatchObject({ results: [], total_count: 0 });
     expect(await get("/v1/runs")).toMatchObject({ runs: [], total: 0 });
     expect((await get("/api/v2/keys")).results).toMatchObject([{ models: app }]);
-    expect((await get("/v1/agents")).agents).toMatchObject([{ id: ids.agentId, visibility: "private" }]);
+    expect((await get("/v1/agents")).agents).toMatchObject([{ id: ids.agent_id, visibility: "private" }]);
   });
 
   test.each(rows)("%s", async (row, { confined }: Access) => {
@@ -334,7 +339,7 @@ describe("a key limited to models, of what another key made", () => {
       if (accessTable[row]?.by === "key") expect(messageOf(answer)).toContain("limited to some models and cannot ");
     } else if (
       confined === "own" &&
-      !row.includes(":username") &&
+      !row.includes("{username}") &&
       (named.some(([one]) => one === row) || !isSafe(row))
     ) {
       expect(answer.status, answer.text).toBe(404);
@@ -369,7 +374,7 @@ describe.each(["grace", "limited"] as const)("a key: %s", (kind) => {
 });
 
 test("the documents tell of 403 where a kind of key is refused", async () => {
-  const blank = (path: string) => path.replace(/:\w+|\{\w+\}|\*/g, "{}");
+  const blank = (path: string) => path.replace(/\{\w+\}/g, "{}");
   const told = new Map<string, object>();
   for (const base of ["/v1", "/api/v1", "/api/v2"]) {
     const { paths } = (await made("GET", `${base}/openapi.json`)).body;
@@ -388,8 +393,8 @@ test("the documents tell of 403 where a kind of key is refused", async () => {
 test("nothing of the owner was changed by any of this", async () => {
   expect((await made("GET", `/v1/runs/${ids.askingRunId}`)).body.phase).toBe("awaiting_confirmation");
   expect(await t.confirmations(ids.askingRunId ?? "", whole)).toMatchObject([{ status: "pending" }]);
-  expect((await made("GET", `/v1/agents/${ids.agentId}`)).body.goal).toContain(marker);
-  expect((await made("GET", `/v1/drives/${ids.driveId}/files/a/b.txt`)).text).toBe(`${marker}-file`);
+  expect((await made("GET", `/v1/agents/${ids.agent_id}`)).body.goal).toContain(marker);
+  expect((await made("GET", `/v1/drives/${ids.drive_id}/files/a/b.txt`)).text).toBe(`${marker}-file`);
   expect((await made("GET", "/api/v1/alice/chat")).body).toMatchObject({ title: "Chat", backend: { secret: "crm" } });
   expect((await made("GET", "/api/v2/secrets")).body.results).toMatchObject([{ name: "crm" }]);
   const listed = (await made("GET", "/api/v2/keys")).body.results.map(({ id }: Answer["body"]) => id);

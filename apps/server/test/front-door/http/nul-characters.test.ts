@@ -22,10 +22,10 @@ afterAll(async () => {
 /** The route's path with a value for each parameter, the one at `nulAt` with a NUL. */
 function pathOf(url: string, nulAt = -1): string {
   let at = -1;
-  return url.replace(/:\w+|\*/g, () => (++at === nulAt ? "a%00b" : "x"));
+  return url.replace(/\{\w+\}|\*/g, () => (++at === nulAt ? "a%00b" : "x"));
 }
 
-const parametersOf = (url: string) => url.match(/:\w+|\*/g) ?? [];
+const parametersOf = (url: string) => url.match(/\{\w+\}|\*/g) ?? [];
 
 /** The agents platform answers 400 for wrong input, all other routes 422. */
 const wrong = (url: string) => (url.startsWith("/v1/") ? 400 : 422);
@@ -42,7 +42,7 @@ test("every parameter of every path refuses a NUL by its name", async () => {
   for (const { method, url } of routes) {
     for (const [at, parameter] of parametersOf(url).entries()) {
       const { status, text } = await send(method, pathOf(url, at));
-      const name = parameter === "*" ? "path" : parameter.slice(1);
+      const name = parameter === "*" ? "path" : parameter.slice(1, -1);
       const isNamed = text.includes(`"loc":["path","${name}"]`);
       tried++;
       if (status !== wrong(url) || !isNamed) answers.push(`${status} ${method} ${url} ${parameter}: ${text}`);

@@ -1,13 +1,26 @@
+import { agentVisibilities, confirmPolicies, runStatuses } from "@gantry/wire";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
-import { inlined } from "../../support/openapi.ts";
+import { inlined, type Operation } from "../../support/openapi.ts";
 
 let gantry: GantryNode;
+let paths: Record<string, Record<string, Operation>>;
 
 beforeAll(async () => {
   gantry = await startGantry();
+  ({ paths } = inlined((await gantry.call("GET", "/v1/openapi.json")).body));
 });
 afterAll(() => gantry.close());
+
+const operationOf = (method: string, path: string) => paths[path]?.[method] as Operation;
+const queryOf = (method: string, path: string) =>
+  Object.fromEntries(
+    operationOf(method, path)
+      .parameters.filter((parameter) => parameter.in === "query")
+      .map(({ name, schema }) => [name, schema]),
+  );
+const bodyOf = (method: string, path: string) =>
+  operationOf(method, path).requestBody?.content["application/json"]?.schema.properties ?? {};
 
 test("the platform's document calls all of it a preview", async () => {
   const { status, body } = await gantry.call("GET", "/v1/openapi.json");
@@ -54,4 +67,51 @@ test("the files of a drive are told with all that they answer, and a listing wit
     limit: { type: "integer", minimum: 1, maximum: 1000, default: 1000 },
     offset: { type: "integer", default: 0 },
   });
+});
+
+test("the lists of the specification have its defaults, bounds and values", () => {
+  const range = {
+    limit: { type: "integer", default: 20, minimum: 1, maximum: 100 },
+    offset: { type: "integer", default: 0, minimum: 0 },
+  };
+  expect(queryOf("get", "/agents")).toMatchObject({ ...range, visibility: { enum: [...agentVisibilities] } });
+  for (const path of ["/runs", "/agents/{agent_id}/runs"]) {
+    expect(queryOf("get", path)).toMatchObject({ ...range, status: { enum: [...runStatuses] } });
+  }
+  expect(queryOf("get", "/agents/{agent_id}/runs")).not.toHaveProperty("parent_run_id");
+});
+
+test("a tool is an id or one of the two bindings", () => {
+  for (const method of ["post", "patch"]) {
+    const [id, agent, tool] =
+      bodyOf(method, method === "post" ? "/agents" : "/agents/{agent_id}").tools?.items?.anyOf ?? [];
+    expect(id).toMatchObject({ type: "string" });
+    expect(Object.keys(agent?.properties ?? {})).toEqual(["type", "agent_id", "name", "description"]);
+    expect(agent?.required).toEqual(["type", "agent_id"]);
+    expect(tool?.properties).toMatchObject({
+      confirm: { enum: [...confirmPolicies] },
+      arguments: { type: "object" },
+    });
+    expect(tool?.required).toEqual(["type", "id"]);
+  }
+});
+
+test("what a run may take has its defaults", async () => {
+  for (const path of ["/agents/{agent_id}/runs", "/agents/{creator_username}/{agent_slug}/runs"]) {
+    const { timeout_seconds, max_steps } = bodyOf("post", path);
+    expect([timeout_seconds?.default, max_steps?.default]).toEqual([900, 50]);
+  }
+});
+
+test("a body may be left out where nothing in it must be given", () => {
+  const optional = Object.entries(paths).filter(([, methods]) =>
+    Object.values(methods).some(({ requestBody }) => requestBody?.required === false),
+  );
+  expect(optional.map(([path]) => path)).toEqual(["/agents/{agent_id}/publish", "/connectors/idp/actions/{name}"]);
+});
+
+test("a file is replaced by its bytes or by a form", () => {
+  const content = operationOf("put", "/drives/{drive_id}/files/{path}").requestBody?.content;
+  expect(Object.keys(content ?? {})).toEqual(["application/octet-stream", "multipart/form-data"]);
+  expect(content?.["multipart/form-data"]?.schema.required).toEqual(["file"]);
 });

@@ -1,9 +1,7 @@
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { accountApi, agentsApi, modelsApi } from "@gantry/wire/openapi";
+import { accountOperations, agentsOperations } from "@gantry/wire/operations";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { templateOf } from "../../../src/http/foundation/request-path.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 import { inlined, referencesIn } from "../../support/openapi.ts";
 
@@ -16,27 +14,12 @@ interface Operation {
   responses: Record<string, { $ref?: string; content?: Record<string, { schema: object }> }>;
 }
 
-/** What is registered, as `GET /path/{}`: the names in a path are the document's alone. */
-const routes = new Set<string>();
-const onServer = (message: unknown) => {
-  const { fastify } = message as { fastify: FastifyInstance };
-  fastify.addHook("onRoute", ({ method, url }) => {
-    for (const one of [method].flat()) routes.add(shapeOf(one, templateOf(url)));
-  });
-};
-const shapeOf = (method: string, path: string) =>
-  `${method.toUpperCase()} ${path.replace(/:\w+|\{\w+\}|\*/g, "{}").replace(/(.)\/$/, "$1")}`;
-
 let gantry: GantryNode;
 
 beforeAll(async () => {
-  subscribe("fastify.initialization", onServer);
   gantry = await startGantry();
 });
-afterAll(async () => {
-  unsubscribe("fastify.initialization", onServer);
-  await gantry.close();
-});
+afterAll(() => gantry.close());
 
 test.each([
   ["/v1", "/agents/{agent_id}/runs", "post", "201 400 401 403 404 409 422 429 500 503"],
@@ -74,10 +57,11 @@ test.each(["/v1/openapi.json", "/api/v1/openapi.json", "/api/v2/openapi.json", "
 );
 
 describe.each([
-  ["/v1", agentsApi, { operations: 40, examples: 6 }],
-  ["/api/v1", modelsApi, { operations: 6, examples: 2 }],
-  ["/api/v2", accountApi, { operations: 21, examples: 6 }],
-])("the document of %s", (base, api, least) => {
+  ["/v1", agentsApi, Object.keys(agentsOperations)],
+  // The other operations are in the document of each model.
+  ["/api/v1", modelsApi, ["listModels", "readModel", "putModel", "changeModel", "deleteModel", "restoreModel"]],
+  ["/api/v2", accountApi, Object.keys(accountOperations)],
+])("the document of %s", (base, api, ids) => {
   const read = async () => (await gantry.call("GET", `${base}/openapi.json`)).body;
   const operationsOf = (paths: Record<string, Record<string, Operation>>) =>
     Object.entries(paths).flatMap(([path, methods]) =>
@@ -99,23 +83,14 @@ describe.each([
     expect(front).toContain(`${base}/openapi.json`);
   });
 
-  test("has every route, and no other", async () => {
-    const told = operationsOf((await read()).paths).map(({ method, path }) => shapeOf(method, base + path));
-    const served = [...routes].filter((route) => `${route.split(" ")[1]}/`.startsWith(`${base}/`));
-    // The documents, what that of a model itself tells, what is only there to be refused, and the HEAD that every GET has.
-    const others =
-      /openapi\.json$|^\w+ \/api\/v1\/\{\}\/\{\}\/(predict|flow|upload_|download_)|\/expenses\/\{\}$|\/tree$|^HEAD /;
-    const wanted = served.filter((route) => !others.test(route)).sort();
-    expect(told.filter((route) => !others.test(route)).sort()).toEqual(wanted);
-    for (const route of told) expect(served).toContain(route);
-    expect(told.length).toBeGreaterThanOrEqual(least.operations);
+  test("has every operation, and no other", async () => {
+    const inDocument = operationsOf((await read()).paths).map(({ operation }) => operation.operationId);
+    expect(inDocument.toSorted()).toEqual(ids.toSorted());
   });
 
   test("names and explains every operation", async () => {
     const { paths, tags } = await read();
     const operations = operationsOf(paths);
-    const ids = operations.map(({ operation }) => operation.operationId);
-    expect(new Set(ids).size).toBe(ids.length);
     for (const { operation } of operations) {
       expect(operation.operationId).toMatch(/^[a-z][A-Za-z]+$/);
       expect(operation.summary).not.toBe("");
@@ -155,9 +130,9 @@ describe.each([
   });
 
   test("has examples that its routes would accept", () => {
-    const operations = api.groups.flatMap((group) => group.operations);
+    const operations = api.groups.flatMap((group) => Object.values(group.operations));
     const withExample = operations.filter(({ example }) => example !== undefined);
-    expect(withExample.length).toBeGreaterThanOrEqual(least.examples);
+    expect(withExample.length).toBeGreaterThanOrEqual(2);
     for (const { id, body, example } of withExample) {
       if (!body || typeof body === "string") throw new Error(`${id} has an example of nothing`);
       expect(body.safeParse(example).error, id).toBeUndefined();

@@ -48,7 +48,7 @@ test.each([
   async (_, key) => {
     const answers: string[] = [];
     for (const [method, url] of routes) {
-      const path = url.replace(/:\w+|\*/g, "x");
+      const path = url.replace(/\{\w+\}|\*/g, "x");
       for (const query of queries) {
         for (const { what, headers, body } of bodies) {
           if (body !== undefined && method === "GET") continue;

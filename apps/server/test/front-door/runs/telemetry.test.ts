@@ -74,7 +74,7 @@ let traces = 0;
 
 const spansOf = (traceId: string) => collector.spans.filter((span) => span.traceId === traceId);
 const isOf = (span: CollectedSpan, runId: string) => span.attributes["gantry.run_id"] === runId;
-const request = "POST /v1/agents/:agentId/runs";
+const request = "POST /v1/agents/:agent_id/runs";
 
 /** The spans of a trace when `count` claims of runs have ended in it and its request has. */
 async function traceOf(traceId: string, count: number): Promise<CollectedSpan[]> {

@@ -2,22 +2,20 @@ import { datedListQuery, expensesQuery, managementPage } from "../../account-que
 import { createKeyBody, keyRecord, meRecord, rotateKeyBody } from "../../accounts.ts";
 import { expensesRecord, ledgerEntryRecord, usageRecord } from "../../money.ts";
 import { makeSignInLinkBody, signInLinkRecord } from "../../sign-in.ts";
-import type { OperationGroup } from "../operation.ts";
+import { groupOf } from "../operation.ts";
 
-export const accountGroup: OperationGroup = {
+export const accountGroup = groupOf("/api/v2", {
   tag: "Account",
   description:
     "Who the key belongs to, what came in and what was spent. A key limited to models sees the balance, and the usage and expenses of what it started.",
-  operations: [
-    {
-      id: "readMe",
+  operations: {
+    readMe: {
       method: "get",
       path: "/me",
       summary: "Who you are and what you have",
       answer: meRecord,
     },
-    {
-      id: "listUsage",
+    listUsage: {
       method: "get",
       path: "/usage",
       summary: "List your predictions that have ended, with their prices",
@@ -28,8 +26,7 @@ export const accountGroup: OperationGroup = {
       list: "results",
       query: datedListQuery,
     },
-    {
-      id: "readExpenses",
+    readExpenses: {
       method: "get",
       path: "/{username}/expenses",
       summary: "What a user spent, by model",
@@ -40,8 +37,7 @@ export const accountGroup: OperationGroup = {
       fails: [403],
       invalid: 400,
     },
-    {
-      id: "listLedger",
+    listLedger: {
       method: "get",
       path: "/ledger",
       summary: "List every movement of your wallet",
@@ -52,16 +48,15 @@ export const accountGroup: OperationGroup = {
       query: datedListQuery,
       fails: [403],
     },
-  ],
-};
+  },
+});
 
-export const keyGroup: OperationGroup = {
+export const keyGroup = groupOf("/api/v2", {
   tag: "Keys",
   description:
     "API keys of your own. A key limited to models sees and manages only itself, a key with a monthly limit manages only itself, a key that expires manages keys that expire no later. A secret that a rotation has replaced manages nothing during its grace.",
-  operations: [
-    {
-      id: "listKeys",
+  operations: {
+    listKeys: {
       method: "get",
       path: "/keys",
       summary: "List your keys",
@@ -71,8 +66,7 @@ export const keyGroup: OperationGroup = {
       query: managementPage,
       fails: [403],
     },
-    {
-      id: "createKey",
+    createKey: {
       method: "post",
       path: "/keys",
       summary: "Make a key",
@@ -83,16 +77,14 @@ export const keyGroup: OperationGroup = {
       status: 201,
       fails: [403],
     },
-    {
-      id: "revokeKey",
+    revokeKey: {
       method: "delete",
       path: "/keys/{id}",
       summary: "End a key at once",
       status: 204,
       fails: [403],
     },
-    {
-      id: "rotateKey",
+    rotateKey: {
       method: "post",
       path: "/keys/{id}/rotate",
       summary: "Replace a key by a new one under the same id",
@@ -103,8 +95,7 @@ export const keyGroup: OperationGroup = {
       answer: keyRecord,
       fails: [403, 409],
     },
-    {
-      id: "makeSignInLink",
+    makeSignInLink: {
       method: "post",
       path: "/sign-in-links",
       summary: "Make a link that signs in to the console, once and within a quarter of an hour",
@@ -116,5 +107,5 @@ export const keyGroup: OperationGroup = {
       status: 201,
       fails: [403, 404],
     },
-  ],
-};
+  },
+});

@@ -2,15 +2,14 @@ import { deliveryListQuery, managementPage } from "../../account-queries.ts";
 import { fileRecord } from "../../files.ts";
 import { putSecretBody, secretRecord } from "../../secrets.ts";
 import { deliveryRecord, webhookSecretsRecord } from "../../webhooks.ts";
-import type { OperationGroup } from "../operation.ts";
+import { groupOf } from "../operation.ts";
 
-export const fileGroup: OperationGroup = {
+export const fileGroup = groupOf("/api/v2", {
   tag: "Files",
   description:
     "What you have in storage: uploads and outputs. A key limited to models has what it uploaded and what its predictions made.",
-  operations: [
-    {
-      id: "listFiles",
+  operations: {
+    listFiles: {
       method: "get",
       path: "/files",
       summary: "List your files",
@@ -19,8 +18,7 @@ export const fileGroup: OperationGroup = {
       list: "results",
       query: managementPage,
     },
-    {
-      id: "deleteFile",
+    deleteFile: {
       method: "delete",
       path: "/files/{id}",
       summary: "Delete a file",
@@ -28,16 +26,15 @@ export const fileGroup: OperationGroup = {
       status: 204,
       fails: [409],
     },
-  ],
-};
+  },
+});
 
-export const secretGroup: OperationGroup = {
+export const secretGroup = groupOf("/api/v2", {
   tag: "Secrets",
   description:
     "Credentials that the backends of your models need. They are stored encrypted and never read back. Not for keys that are limited to models or have a monthly limit, nor for a secret that a rotation has replaced.",
-  operations: [
-    {
-      id: "listSecrets",
+  operations: {
+    listSecrets: {
       method: "get",
       path: "/secrets",
       summary: "List the names of your secrets",
@@ -46,8 +43,7 @@ export const secretGroup: OperationGroup = {
       query: managementPage,
       fails: [403],
     },
-    {
-      id: "putSecret",
+    putSecret: {
       method: "put",
       path: "/secrets/{name}",
       summary: "Store a secret, or replace it",
@@ -58,24 +54,22 @@ export const secretGroup: OperationGroup = {
       also: [201],
       fails: [403],
     },
-    {
-      id: "deleteSecret",
+    deleteSecret: {
       method: "delete",
       path: "/secrets/{name}",
       summary: "Remove a secret",
       status: 204,
       fails: [403],
     },
-  ],
-};
+  },
+});
 
-export const webhookGroup: OperationGroup = {
+export const webhookGroup = groupOf("/api/v2", {
   tag: "Webhooks",
   description:
     "What became of the webhooks of your predictions, and the secrets that sign them. A key limited to models lists and resends the deliveries of its own predictions.",
-  operations: [
-    {
-      id: "listDeliveries",
+  operations: {
+    listDeliveries: {
       method: "get",
       path: "/webhooks/deliveries",
       summary: "List your deliveries",
@@ -84,16 +78,14 @@ export const webhookGroup: OperationGroup = {
       list: "results",
       query: deliveryListQuery,
     },
-    {
-      id: "resendDelivery",
+    resendDelivery: {
       method: "post",
       path: "/webhooks/deliveries/{id}/resend",
       summary: "Send a delivery once more",
       description: "Whatever became of it: under the same `webhook-id`, with a fresh schedule of retries.",
       answer: deliveryRecord,
     },
-    {
-      id: "readWebhookSecrets",
+    readWebhookSecrets: {
       method: "get",
       path: "/webhooks/secret",
       summary: "The secrets that sign your webhooks",
@@ -102,8 +94,7 @@ export const webhookGroup: OperationGroup = {
       answer: webhookSecretsRecord,
       fails: [403, 409],
     },
-    {
-      id: "rotateWebhookSecret",
+    rotateWebhookSecret: {
       method: "post",
       path: "/webhooks/secret/rotate",
       summary: "Make a new signing secret",
@@ -111,5 +102,5 @@ export const webhookGroup: OperationGroup = {
       answer: webhookSecretsRecord,
       fails: [403, 409],
     },
-  ],
-};
+  },
+});

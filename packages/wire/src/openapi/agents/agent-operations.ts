@@ -12,15 +12,14 @@ import {
   toolRecord,
 } from "../../agents.ts";
 import { agentsQuery, diffQuery, marketplaceQuery, revisionsQuery } from "../../agents-queries.ts";
-import type { OperationGroup } from "../operation.ts";
+import { groupOf } from "../operation.ts";
 
-export const agentGroup: OperationGroup = {
+export const agentGroup = groupOf("/v1", {
   tag: "Agents",
   description:
     "A goal, a model and tools. Changes make draft revisions; runs execute the published one. A key limited to models runs agents on its models and sees them as cards; it does not manage them.",
-  operations: [
-    {
-      id: "createAgent",
+  operations: {
+    createAgent: {
       method: "post",
       path: "/agents",
       summary: "Create an agent",
@@ -36,8 +35,7 @@ export const agentGroup: OperationGroup = {
       status: 201,
       fails: [403, 409],
     },
-    {
-      id: "listAgents",
+    listAgents: {
       method: "get",
       path: "/agents",
       summary: "List your agents",
@@ -47,16 +45,14 @@ export const agentGroup: OperationGroup = {
       list: "agents",
       query: agentsQuery,
     },
-    {
-      id: "readAgent",
+    readAgent: {
       method: "get",
       path: "/agents/{agent_id}",
       summary: "Read an agent; of another's public one, its card",
       description: "The card tells how to call it and what it costs, nothing of how it works.",
       answer: readableAgent,
     },
-    {
-      id: "changeAgent",
+    changeAgent: {
       method: "patch",
       path: "/agents/{agent_id}",
       summary: "Change fields; makes a draft revision",
@@ -67,16 +63,14 @@ export const agentGroup: OperationGroup = {
       answer: agentRecord,
       fails: [403, 409],
     },
-    {
-      id: "deleteAgent",
+    deleteAgent: {
       method: "delete",
       path: "/agents/{agent_id}",
       summary: "Delete an agent; its runs stay readable",
       status: 204,
       fails: [403],
     },
-    {
-      id: "publishAgent",
+    publishAgent: {
       method: "post",
       path: "/agents/{agent_id}/publish",
       summary: "Publish a revision, or the latest",
@@ -85,8 +79,7 @@ export const agentGroup: OperationGroup = {
       answer: agentRecord,
       fails: [403, 409],
     },
-    {
-      id: "listRevisions",
+    listRevisions: {
       method: "get",
       path: "/agents/{agent_id}/revisions",
       summary: "List revisions, newest first",
@@ -95,16 +88,14 @@ export const agentGroup: OperationGroup = {
       query: revisionsQuery,
       fails: [403],
     },
-    {
-      id: "readRevision",
+    readRevision: {
       method: "get",
       path: "/agents/{agent_id}/revisions/{revision_id}",
       summary: "Read a revision whole",
       answer: revisionRecord,
       fails: [403],
     },
-    {
-      id: "diffRevision",
+    diffRevision: {
       method: "get",
       path: "/agents/{agent_id}/revisions/{revision_id}/diff",
       summary: "What a revision changed",
@@ -112,8 +103,7 @@ export const agentGroup: OperationGroup = {
       query: diffQuery,
       fails: [403],
     },
-    {
-      id: "listTools",
+    listTools: {
       method: "get",
       path: "/tools",
       summary: "List the tools that an agent can be given",
@@ -121,15 +111,14 @@ export const agentGroup: OperationGroup = {
       answer: toolRecord,
       list: "tools",
     },
-  ],
-};
+  },
+});
 
-export const marketplaceGroup: OperationGroup = {
+export const marketplaceGroup = groupOf("/v1", {
   tag: "Marketplace",
   description: "The public agents of all users.",
-  operations: [
-    {
-      id: "listMarketplaceAgents",
+  operations: {
+    listMarketplaceAgents: {
       method: "get",
       path: "/marketplace/agents",
       summary: "List public agents",
@@ -138,5 +127,5 @@ export const marketplaceGroup: OperationGroup = {
       list: "agents",
       query: marketplaceQuery,
     },
-  ],
-};
+  },
+});

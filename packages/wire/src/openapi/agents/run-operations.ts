@@ -1,7 +1,7 @@
 import { agentRunsQuery, eventsQuery, liveEventsQuery, runQuery, runsQuery } from "../../agents-queries.ts";
 import { runEventList } from "../../run-events.ts";
 import { answerConfirmationBody, confirmationRecord, createRunBody, runRecord, runSecretRecord } from "../../runs.ts";
-import type { OperationGroup } from "../operation.ts";
+import { groupOf } from "../operation.ts";
 
 const creation = {
   method: "post",
@@ -15,19 +15,17 @@ const creation = {
   fails: [403, 409, 429],
 } as const;
 
-export const runGroup: OperationGroup = {
+export const runGroup = groupOf("/v1", {
   tag: "Runs",
   description: "What an agent does with one input. A run survives every process that works on it.",
-  operations: [
-    { id: "createRun", path: "/agents/{agent_id}/runs", summary: "Run an agent", ...creation },
-    {
-      id: "createMarketplaceRun",
+  operations: {
+    createRun: { path: "/agents/{agent_id}/runs", summary: "Run an agent", ...creation },
+    createMarketplaceRun: {
       path: "/agents/{creator_username}/{agent_slug}/runs",
       summary: "Run an agent of the marketplace",
       ...creation,
     },
-    {
-      id: "listAgentRuns",
+    listAgentRuns: {
       method: "get",
       path: "/agents/{agent_id}/runs",
       summary: "List the runs of an agent",
@@ -36,8 +34,7 @@ export const runGroup: OperationGroup = {
       list: "runs",
       query: agentRunsQuery,
     },
-    {
-      id: "listRuns",
+    listRuns: {
       method: "get",
       path: "/runs",
       summary: "List your runs, or those that one of them started",
@@ -46,24 +43,21 @@ export const runGroup: OperationGroup = {
       list: "runs",
       query: runsQuery,
     },
-    {
-      id: "readRun",
+    readRun: {
       method: "get",
       path: "/runs/{run_id}",
       summary: "Read a run",
       answer: runRecord,
       query: runQuery,
     },
-    {
-      id: "cancelRun",
+    cancelRun: {
       method: "post",
       path: "/runs/{run_id}/cancel",
       summary: "Cancel a run and all that it started",
       description: "A run that has ended stays as it is.",
       answer: runRecord,
     },
-    {
-      id: "followRun",
+    followRun: {
       method: "get",
       path: "/runs/{run_id}/events",
       summary: "Follow a run as Server-Sent Events",
@@ -78,8 +72,7 @@ export const runGroup: OperationGroup = {
       headers: ["Last-Event-ID"],
       also: [204],
     },
-    {
-      id: "listRunEvents",
+    listRunEvents: {
       method: "get",
       path: "/runs/{run_id}/events/list",
       summary: "The events of a run",
@@ -88,16 +81,14 @@ export const runGroup: OperationGroup = {
       query: eventsQuery,
       headers: ["Last-Event-ID"],
     },
-    {
-      id: "listConfirmations",
+    listConfirmations: {
       method: "get",
       path: "/runs/{run_id}/confirmations",
       summary: "The questions of a run",
       answer: confirmationRecord,
       list: "confirmations",
     },
-    {
-      id: "answerConfirmation",
+    answerConfirmation: {
       method: "post",
       path: "/runs/{run_id}/confirmations/{confirmation_id}",
       summary: "Approve or deny, once",
@@ -107,8 +98,7 @@ export const runGroup: OperationGroup = {
       answer: confirmationRecord,
       fails: [403, 409],
     },
-    {
-      id: "fetchRunSecret",
+    fetchRunSecret: {
       method: "get",
       path: "/runs/{run_id}/secrets/{secret_id}",
       summary: "Fetch a secret that a run made, once",
@@ -117,5 +107,5 @@ export const runGroup: OperationGroup = {
       answer: runSecretRecord,
       fails: [403],
     },
-  ],
-};
+  },
+});

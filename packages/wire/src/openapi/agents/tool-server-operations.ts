@@ -5,76 +5,70 @@ import {
   serverToolListRecord,
   toolServerRecord,
 } from "../../tool-servers.ts";
-import type { Operation, OperationGroup } from "../operation.ts";
+import { groupOf } from "../operation.ts";
 
-const operations: Operation[] = [
-  {
-    id: "registerToolServer",
-    method: "post",
-    path: "/mcp-servers",
-    summary: "Register a tool server",
-    description: "It is tried once; one that does not answer is registered too, and `status` and `last_error` say so.",
-    body: createToolServerBody,
-    example: {
-      name: "weather",
-      url: "https://tools.example.com/mcp",
-      connection_type: "streamable_http",
-      auth: { type: "bearer", token: "token-of-the-server" },
-    },
-    answer: toolServerRecord,
-    status: 201,
-    fails: [409],
-  },
-  {
-    id: "listToolServers",
-    method: "get",
-    path: "/mcp-servers",
-    summary: "List your tool servers",
-    answer: toolServerRecord,
-    list: "mcp_servers",
-    query: listQuery,
-  },
-  {
-    id: "readToolServer",
-    method: "get",
-    path: "/mcp-servers/{mcp_server_id}",
-    summary: "Read a tool server",
-    answer: toolServerRecord,
-  },
-  {
-    id: "changeToolServer",
-    method: "patch",
-    path: "/mcp-servers/{mcp_server_id}",
-    summary: "Change a tool server",
-    description: "Only the fields to change; `auth: null` takes the credentials away.",
-    body: changeToolServerBody,
-    example: { url: "https://tools.example.com/v2/mcp" },
-    answer: toolServerRecord,
-    fails: [409],
-  },
-  {
-    id: "removeToolServer",
-    method: "delete",
-    path: "/mcp-servers/{mcp_server_id}",
-    summary: "Remove a tool server",
-    description: "One that agents use is refused, and these are named, unless `force` is true.",
-    status: 204,
-    query: deleteQuery,
-    fails: [409],
-  },
-  {
-    id: "listServerTools",
-    method: "get",
-    path: "/mcp-servers/{mcp_server_id}/tools",
-    summary: "List the tools of a server",
-    description: "The server is asked; a 502 tells what it said.",
-    answer: serverToolListRecord,
-    fails: [502],
-  },
-];
-
-export const toolServerGroup: OperationGroup = {
+export const toolServerGroup = groupOf("/v1", {
   tag: "Tool servers",
   description: "Servers of the Model Context Protocol whose tools agents may call. Not for keys limited to models.",
-  operations: operations.map((operation) => ({ ...operation, fails: [403, ...(operation.fails ?? [])] })),
-};
+  fails: [403],
+  operations: {
+    registerToolServer: {
+      method: "post",
+      path: "/mcp-servers",
+      summary: "Register a tool server",
+      description:
+        "It is tried once; one that does not answer is registered too, and `status` and `last_error` say so.",
+      body: createToolServerBody,
+      example: {
+        name: "weather",
+        url: "https://tools.example.com/mcp",
+        connection_type: "streamable_http",
+        auth: { type: "bearer", token: "token-of-the-server" },
+      },
+      answer: toolServerRecord,
+      status: 201,
+      fails: [409],
+    },
+    listToolServers: {
+      method: "get",
+      path: "/mcp-servers",
+      summary: "List your tool servers",
+      answer: toolServerRecord,
+      list: "mcp_servers",
+      query: listQuery,
+    },
+    readToolServer: {
+      method: "get",
+      path: "/mcp-servers/{mcp_server_id}",
+      summary: "Read a tool server",
+      answer: toolServerRecord,
+    },
+    changeToolServer: {
+      method: "patch",
+      path: "/mcp-servers/{mcp_server_id}",
+      summary: "Change a tool server",
+      description: "Only the fields to change; `auth: null` takes the credentials away.",
+      body: changeToolServerBody,
+      example: { url: "https://tools.example.com/v2/mcp" },
+      answer: toolServerRecord,
+      fails: [409],
+    },
+    removeToolServer: {
+      method: "delete",
+      path: "/mcp-servers/{mcp_server_id}",
+      summary: "Remove a tool server",
+      description: "One that agents use is refused, and these are named, unless `force` is true.",
+      status: 204,
+      query: deleteQuery,
+      fails: [409],
+    },
+    listServerTools: {
+      method: "get",
+      path: "/mcp-servers/{mcp_server_id}/tools",
+      summary: "List the tools of a server",
+      description: "The server is asked; a 502 tells what it said.",
+      answer: serverToolListRecord,
+      fails: [502],
+    },
+  },
+});

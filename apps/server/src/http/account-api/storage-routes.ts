@@ -1,0 +1,119 @@
+import {
+  type DeliveryRecord,
+  type FileRecord,
+  isId,
+  putSecretBody,
+  type SecretRecord,
+  secretNamePattern,
+} from "@gantry/wire";
+import { accountOperations } from "@gantry/wire/operations";
+import type { FastifyInstance } from "fastify";
+import { scopeOf } from "../../features/accounts/index.ts";
+import type { Files, ListedFile } from "../../features/files/index.ts";
+import type { Secrets } from "../../features/secrets/index.ts";
+import type { Delivery, Webhooks } from "../../features/webhooks/index.ts";
+import { fault } from "../../kernel/errors.ts";
+import { parseOrThrow } from "../../kernel/schema-issues.ts";
+import { acceptEmptyBodies } from "../foundation/accept-empty-bodies.ts";
+import { listEnvelope, rangeOf } from "../foundation/page-query.ts";
+import { route } from "../foundation/route.ts";
+
+const operations = accountOperations;
+
+export interface StorageRouteDeps {
+  files: Files;
+  secrets: Secrets;
+  webhooks: Webhooks;
+}
+
+/** Files, secrets and webhooks of the caller. */
+export async function storageRoutes(app: FastifyInstance, deps: StorageRouteDeps): Promise<void> {
+  acceptEmptyBodies(app);
+  fileRoutes(app, deps);
+  secretRoutes(app, deps);
+  webhookRoutes(app, deps);
+}
+
+function fileRoutes(app: FastifyInstance, { files }: StorageRouteDeps): void {
+  route(app, operations.listFiles, async ({ caller, query }) => {
+    const { entries, total } = await files.listFiles(scopeOf(caller), rangeOf(query));
+    return listEnvelope(entries.map(fileToWire), query, total);
+  });
+
+  route(app, operations.deleteFile, async ({ caller, params: { id } }) => {
+    if (!isId("file", id)) throw fault("not_found", "File not found");
+    await files.deleteFile(scopeOf(caller), id);
+  });
+}
+
+function secretRoutes(app: FastifyInstance, { secrets }: StorageRouteDeps): void {
+  route(app, operations.listSecrets, async ({ caller, query }) => {
+    const { rows, total } = await secrets.list(caller.userId, rangeOf(query));
+    return listEnvelope(rows.map(secretToWire), query, total);
+  });
+
+  route(app, operations.putSecret, { unchecked: "body" }, async ({ caller, params: { name }, body, reply }) => {
+    if (!secretNamePattern.test(name)) {
+      throw fault("value_error", `A secret's name must match ${secretNamePattern.source}`, { loc: ["path", "name"] });
+    }
+    const { value } = parseOrThrow(putSecretBody, body, ["body"]);
+    const { created, row } = await secrets.put(caller.userId, name, value);
+    if (created) reply.code(201);
+    return secretToWire(row);
+  });
+
+  route(app, operations.deleteSecret, async ({ caller, params }) => {
+    await secrets.remove(caller.userId, params.name);
+  });
+}
+
+export function webhookRoutes(app: FastifyInstance, { webhooks }: Pick<StorageRouteDeps, "webhooks">): void {
+  route(app, operations.listDeliveries, async ({ caller, query }) => {
+    const { prediction_id: predictionId, status } = query;
+    if (predictionId !== undefined && !isId("prediction", predictionId)) return listEnvelope([], query, 0);
+    const { deliveries, total } = await webhooks.list(scopeOf(caller), { predictionId, status }, rangeOf(query));
+    return listEnvelope(deliveries.map(deliveryToWire), query, total);
+  });
+
+  route(app, operations.resendDelivery, async ({ caller, params: { id } }) => {
+    if (!isId("delivery", id)) throw fault("not_found", "Delivery not found");
+    return deliveryToWire(await webhooks.resend(scopeOf(caller), id));
+  });
+
+  route(app, operations.readWebhookSecrets, async ({ caller }) => ({ secrets: await webhooks.secrets(caller.userId) }));
+
+  route(app, operations.rotateWebhookSecret, async ({ caller }) => ({
+    secrets: await webhooks.rotateSecret(caller.userId),
+  }));
+}
+
+function fileToWire(file: ListedFile): FileRecord {
+  return {
+    id: file.id,
+    s3_path: file.s3Path,
+    origin: file.origin,
+    content_type: file.contentType,
+    size: file.size,
+    prediction_id: file.predictionId,
+    created_at: file.createdAt.toISOString(),
+    stored_at: file.storedAt?.toISOString() ?? null,
+  };
+}
+
+function secretToWire(row: { name: string; createdAt: Date; updatedAt: Date }): SecretRecord {
+  return { name: row.name, created_at: row.createdAt.toISOString(), updated_at: row.updatedAt.toISOString() };
+}
+
+function deliveryToWire(delivery: Delivery): DeliveryRecord {
+  return {
+    id: delivery.id,
+    prediction_id: delivery.predictionId,
+    url: delivery.url,
+    status: delivery.status,
+    attempts: delivery.attempts,
+    latency_ms: delivery.latencyMs,
+    next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
+    last_error: delivery.lastError,
+    created_at: delivery.createdAt.toISOString(),
+  };
+}
