@@ -7,7 +7,7 @@ import type {
   SignInLinkRecord,
   UsageRecord,
 } from "@gantry/wire";
-import { segment, withQuery } from "./address.ts";
+import { at, segment } from "./address.ts";
 import { eachOf, eachOfThePast, type Page, type PageQuery, type TimeRange } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
@@ -47,11 +47,9 @@ export interface Account {
 }
 
 export function account({ json, send, download }: Transport): Account {
-  const get = async <T>(path: string, signal: AbortSignal | undefined) => json<T>({ method: "GET", path, signal });
-  const keyPath = (id: string) => `/api/v2/keys/${segment(id)}`;
   const all: Account = {
-    me: ({ signal } = {}) => get("/api/v2/me", signal),
-    usage: ({ signal, ...query } = {}) => get(withQuery("/api/v2/usage", { ...query }), signal),
+    me: async ({ signal } = {}) => json({ ...at("GET /api/v2/me"), signal }),
+    usage: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/usage"), query: { ...query }, signal }),
     eachUsage: (options = {}) =>
       eachOfThePast(
         (range) => all.usage({ ...options, ...range }),
@@ -59,17 +57,12 @@ export function account({ json, send, download }: Transport): Account {
         options.to_date,
       ),
     usageCsv: async ({ signal, ...query } = {}) =>
-      download({
-        method: "GET",
-        path: withQuery("/api/v2/usage", { ...query }),
-        headers: { accept: "text/csv" },
-        signal,
-      }),
+      download({ ...at("GET /api/v2/usage"), query: { ...query }, headers: { accept: "text/csv" }, signal }),
     async expenses({ username, signal, ...query } = {}) {
       const whose = username ?? (await all.me({ signal })).username;
-      return get(withQuery(`/${segment(whose)}/expenses/`, query), signal);
+      return json({ method: "GET", path: `/${segment(whose)}/expenses/`, query, signal });
     },
-    ledger: ({ signal, ...query } = {}) => get(withQuery("/api/v2/ledger", { ...query }), signal),
+    ledger: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/ledger"), query: { ...query }, signal }),
     eachLedgerEntry: (options = {}) =>
       eachOfThePast(
         (range) => all.ledger({ ...options, ...range }),
@@ -77,21 +70,21 @@ export function account({ json, send, download }: Transport): Account {
         options.to_date,
       ),
     keys: {
-      list: ({ signal, ...query } = {}) => get(withQuery("/api/v2/keys", { ...query }), signal),
+      list: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/keys"), query: { ...query }, signal }),
       each: (options) =>
         eachOf(
           (range) => all.keys.list({ ...options, ...range }),
           ({ id }) => id,
         ),
-      create: (key = {}, { signal } = {}) => json({ method: "POST", path: "/api/v2/keys", json: key, signal }),
+      create: async (key = {}, { signal } = {}) => json({ ...at("POST /api/v2/keys"), json: key, signal }),
       async revoke(id, { signal } = {}) {
-        await send({ method: "DELETE", path: keyPath(id), signal });
+        await send({ ...at("DELETE /api/v2/keys/{id}", { id }), signal });
       },
       async rotate(id, { signal, ...wanted } = {}) {
-        return json({ method: "POST", path: `${keyPath(id)}/rotate`, json: wanted, signal });
+        return json({ ...at("POST /api/v2/keys/{id}/rotate", { id }), json: wanted, signal });
       },
     },
-    makeSignInLink: ({ signal } = {}) => json({ method: "POST", path: "/api/v2/sign-in-links", json: {}, signal }),
+    makeSignInLink: async ({ signal } = {}) => json({ ...at("POST /api/v2/sign-in-links"), json: {}, signal }),
   };
   return all;
 }

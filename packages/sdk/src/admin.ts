@@ -13,7 +13,7 @@ import type {
   TakeDownRecord,
   UserRecord,
 } from "@gantry/wire";
-import { segment, withQuery } from "./address.ts";
+import { at, modelParams } from "./address.ts";
 import { randomText } from "./form.ts";
 import { eachOf, eachOfThePast, type Page, type PageQuery, type TimeRange } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
@@ -81,41 +81,39 @@ export interface Admin {
   checkBooks(options?: CallOptions): Promise<LedgerRecord>;
 }
 
-const base = "/api/v2/admin";
-
 export function admin(transport: Transport): Admin {
   const { json } = transport;
   return {
     users: users(transport),
     plans: plans(transport),
     takeDowns: takeDowns(transport),
-    overview: async ({ signal } = {}) => json({ method: "GET", path: `${base}/overview`, signal }),
-    checkBooks: async ({ signal } = {}) => json({ method: "GET", path: `${base}/ledger`, signal }),
+    overview: async ({ signal } = {}) => json({ ...at("GET /api/v2/admin/overview"), signal }),
+    checkBooks: async ({ signal } = {}) => json({ ...at("GET /api/v2/admin/ledger"), signal }),
   };
 }
 
 function users({ json, retries }: Transport): AdminUsers {
-  const at = (username: string) => `${base}/users/${segment(username)}`;
   const all: AdminUsers = {
-    list: async ({ signal, ...query } = {}) => json({ method: "GET", path: withQuery(`${base}/users`, query), signal }),
+    list: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/admin/users"), query, signal }),
     each: (options) =>
       eachOf(
         (range) => all.list({ ...options, ...range }),
         ({ id }) => id,
       ),
-    create: async (user, { signal } = {}) => json({ method: "POST", path: `${base}/users`, json: user, signal }),
+    create: async (user, { signal } = {}) => json({ ...at("POST /api/v2/admin/users"), json: user, signal }),
     update: async (username, change, { signal } = {}) =>
-      json({ method: "PATCH", path: at(username), json: change, signal }),
+      json({ ...at("PATCH /api/v2/admin/users/{username}", { username }), json: change, signal }),
     createKey: async (username, key = {}, { signal } = {}) =>
-      json({ method: "POST", path: `${at(username)}/keys`, json: key, signal }),
+      json({ ...at("POST /api/v2/admin/users/{username}/keys", { username }), json: key, signal }),
     makeSignInLink: async (username, { signal } = {}) =>
-      json({ method: "POST", path: "/api/v2/sign-in-links", json: { username }, signal }),
+      json({ ...at("POST /api/v2/sign-in-links"), json: { username }, signal }),
     async credit(username, credit, { idempotencyKey, signal } = {}) {
       const key = idempotencyKey ?? (retries > 0 ? randomText() : undefined);
-      return json({ method: "POST", path: `${at(username)}/credits`, json: credit, idempotencyKey: key, signal });
+      const to = at("POST /api/v2/admin/users/{username}/credits", { username });
+      return json({ ...to, json: credit, idempotencyKey: key, signal });
     },
     ledger: async (username, { signal, ...query } = {}) =>
-      json({ method: "GET", path: withQuery(`${at(username)}/ledger`, { ...query }), signal }),
+      json({ ...at("GET /api/v2/admin/users/{username}/ledger", { username }), query: { ...query }, signal }),
     eachLedgerEntry: (username, options = {}) =>
       eachOfThePast(
         (range) => all.ledger(username, { ...options, ...range }),
@@ -127,41 +125,46 @@ function users({ json, retries }: Transport): AdminUsers {
 }
 
 function plans({ json, send }: Transport): AdminPlans {
-  const at = (name: string) => `${base}/plans/${segment(name)}`;
   const all: AdminPlans = {
-    list: async ({ signal, ...query } = {}) => json({ method: "GET", path: withQuery(`${base}/plans`, query), signal }),
+    list: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/admin/plans"), query, signal }),
     each: (options) =>
       eachOf(
         (range) => all.list({ ...options, ...range }),
         ({ name }) => name,
       ),
-    put: async (name, limits, { signal } = {}) => json({ method: "PUT", path: at(name), json: limits, signal }),
+    put: async (name, limits, { signal } = {}) =>
+      json({ ...at("PUT /api/v2/admin/plans/{name}", { name }), json: limits, signal }),
     async delete(name, { signal } = {}) {
-      await send({ method: "DELETE", path: at(name), signal });
+      await send({ ...at("DELETE /api/v2/admin/plans/{name}", { name }), signal });
     },
   };
   return all;
 }
 
 function takeDowns({ json }: Transport): AdminTakeDowns {
-  const agentAt = (agentId: string) => `${base}/agents/${segment(agentId)}`;
-  const modelAt = (endpointId: string) => `${base}/models/${endpointId.split("/").map(segment).join("/")}`;
+  const named = (endpointId: string) => {
+    const { owner, model } = modelParams(endpointId);
+    return { owner, name: model };
+  };
   const all: AdminTakeDowns = {
-    list: async ({ signal, ...query } = {}) =>
-      json({ method: "GET", path: withQuery(`${base}/take-downs`, query), signal }),
+    list: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/admin/take-downs"), query, signal }),
     each: (options) =>
       eachOf(
         (range) => all.list({ ...options, ...range }),
         ({ id }) => id,
       ),
-    agent: async (agentId, reason, { signal } = {}) =>
-      json({ method: "POST", path: `${agentAt(agentId)}/take-down`, json: { reason }, signal }),
+    agent: async (id, reason, { signal } = {}) =>
+      json({ ...at("POST /api/v2/admin/agents/{id}/take-down", { id }), json: { reason }, signal }),
     model: async (endpointId, reason, { signal } = {}) =>
-      json({ method: "POST", path: `${modelAt(endpointId)}/take-down`, json: { reason }, signal }),
-    restoreAgent: async (agentId, { signal } = {}) =>
-      json({ method: "POST", path: `${agentAt(agentId)}/restore`, signal }),
+      json({
+        ...at("POST /api/v2/admin/models/{owner}/{name}/take-down", named(endpointId)),
+        json: { reason },
+        signal,
+      }),
+    restoreAgent: async (id, { signal } = {}) =>
+      json({ ...at("POST /api/v2/admin/agents/{id}/restore", { id }), signal }),
     restoreModel: async (endpointId, { signal } = {}) =>
-      json({ method: "POST", path: `${modelAt(endpointId)}/restore`, signal }),
+      json({ ...at("POST /api/v2/admin/models/{owner}/{name}/restore", named(endpointId)), signal }),
   };
   return all;
 }

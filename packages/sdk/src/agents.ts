@@ -7,7 +7,7 @@ import type {
   CreateAgentBody,
   ToolRecord,
 } from "@gantry/wire";
-import { segment, withQuery } from "./address.ts";
+import { at } from "./address.ts";
 import { eachListed, type ListRange } from "./pages.ts";
 import { type Revisions, revisions } from "./revisions.ts";
 import type { CallOptions, Transport } from "./transport.ts";
@@ -45,12 +45,12 @@ export interface Agents {
 
 export function agents(transport: Transport): Agents {
   const { json, send } = transport;
-  const at = (id: string) => `/v1/agents/${segment(id)}`;
   const all: Agents = {
-    create: async (agent, { signal } = {}) => json({ method: "POST", path: "/v1/agents", json: agent, signal }),
-    get: async (id, { signal } = {}) => json({ method: "GET", path: at(id), signal }),
-    update: async (id, change, { signal } = {}) => json({ method: "PATCH", path: at(id), json: change, signal }),
-    list: async ({ signal, ...query } = {}) => json({ method: "GET", path: withQuery("/v1/agents", query), signal }),
+    create: async (agent, { signal } = {}) => json({ ...at("POST /v1/agents"), json: agent, signal }),
+    get: async (agent_id, { signal } = {}) => json({ ...at("GET /v1/agents/{agent_id}", { agent_id }), signal }),
+    update: async (agent_id, change, { signal } = {}) =>
+      json({ ...at("PATCH /v1/agents/{agent_id}", { agent_id }), json: change, signal }),
+    list: async ({ signal, ...query } = {}) => json({ ...at("GET /v1/agents"), query, signal }),
     each: (options) =>
       eachListed(
         async (range) => {
@@ -59,14 +59,14 @@ export function agents(transport: Transport): Agents {
         },
         ({ id }) => id,
       ),
-    publish: async (id, { signal, ...wanted } = {}) =>
-      json({ method: "POST", path: `${at(id)}/publish`, json: wanted, signal }),
-    async delete(id, { signal } = {}) {
-      await send({ method: "DELETE", path: at(id), signal });
+    publish: async (agent_id, { signal, ...wanted } = {}) =>
+      json({ ...at("POST /v1/agents/{agent_id}/publish", { agent_id }), json: wanted, signal }),
+    async delete(agent_id, { signal } = {}) {
+      await send({ ...at("DELETE /v1/agents/{agent_id}", { agent_id }), signal });
     },
     revisions: revisions(transport),
     async tools({ signal } = {}) {
-      return (await json<{ tools: ToolRecord[] }>({ method: "GET", path: "/v1/tools", signal })).tools;
+      return (await json<{ tools: ToolRecord[] }>({ ...at("GET /v1/tools"), signal })).tools;
     },
   };
   return all;

@@ -1,5 +1,5 @@
 import type { DriveFileRecord } from "@gantry/wire";
-import { drivePath, segment } from "./address.ts";
+import { at, drivePath } from "./address.ts";
 import { connectionError } from "./errors.ts";
 import { type Frame, formAround } from "./form.ts";
 import { type FileContent, sendFile, typeOfContent } from "./send-file.ts";
@@ -49,18 +49,16 @@ export interface DriveFiles {
 }
 
 export function driveFiles({ send, download, jsonWithHeaders }: Transport): DriveFiles {
-  const folder = (driveId: string) => `/v1/drives/${segment(driveId)}/files`;
-  const at = (driveId: string, path: string) => `${folder(driveId)}/${drivePath(path)}`;
+  const file = (driveId: string, path: string) => ({ drive_id: driveId, path: drivePath(path) });
 
   function write(
-    method: "POST" | "PUT",
-    path: string,
+    to: { method: "POST" | "PUT"; path: string },
     { content, frame, options }: { content: FileContent; frame: Frame; options: WriteOptions },
   ): Promise<WrittenFile> {
     const { signal, ...conditions } = options;
     const headers = { ...headersOf(conditions), ...(frame.type && { "content-type": frame.type }) };
     return sendFile(content, frame, async (body) => {
-      const answer = await jsonWithHeaders<DriveFileRecord>({ method, path, body, headers, signal });
+      const answer = await jsonWithHeaders<DriveFileRecord>({ ...to, body, headers, signal });
       return { ...answer.body, etag: etagOf(answer.headers) };
     });
   }
@@ -68,13 +66,13 @@ export function driveFiles({ send, download, jsonWithHeaders }: Transport): Driv
   return {
     async upload(driveId, path, content, options = {}) {
       // The name that counts is in the path; what stands here must only be there.
-      const file = { filename: "file", type: options.type ?? typeOfContent(content) };
-      const frame = formAround({ path }, "file", file);
-      return write("POST", folder(driveId), { content, frame, options });
+      const part = { filename: "file", type: options.type ?? typeOfContent(content) };
+      const frame = formAround({ path }, "file", part);
+      return write(at("POST /v1/drives/{drive_id}/files", { drive_id: driveId }), { content, frame, options });
     },
     async replace(driveId, path, content, options = {}) {
       const frame = { type: options.type ?? typeOfContent(content), before: "", after: "" };
-      return write("PUT", at(driveId, path), { content, frame, options });
+      return write(at("PUT /v1/drives/{drive_id}/files/{path}", file(driveId, path)), { content, frame, options });
     },
     async download(driveId, path, { signal, range, ifRange, ...conditions } = {}) {
       const headers = {
@@ -82,10 +80,11 @@ export function driveFiles({ send, download, jsonWithHeaders }: Transport): Driv
         ...(range !== undefined && { range }),
         ...(ifRange !== undefined && { "if-range": ifRange }),
       };
-      return download({ method: "GET", path: at(driveId, path), headers, signal, alsoFine: 304 });
+      const to = at("GET /v1/drives/{drive_id}/files/{path}", file(driveId, path));
+      return download({ ...to, headers, signal, alsoFine: 304 });
     },
     async head(driveId, path, { signal } = {}) {
-      const { headers } = await send({ method: "HEAD", path: at(driveId, path), signal });
+      const { headers } = await send({ ...at("HEAD /v1/drives/{drive_id}/files/{path}", file(driveId, path)), signal });
       const length = headers.get("content-length");
       // Something between here and the service took it away: no size is better than a wrong one.
       if (length === null) throw connectionError("The answer does not tell how long the file is");
@@ -97,7 +96,8 @@ export function driveFiles({ send, download, jsonWithHeaders }: Transport): Driv
       };
     },
     async delete(driveId, path, { signal, ...conditions } = {}) {
-      await send({ method: "DELETE", path: at(driveId, path), headers: headersOf(conditions), signal });
+      const to = at("DELETE /v1/drives/{drive_id}/files/{path}", file(driveId, path));
+      await send({ ...to, headers: headersOf(conditions), signal });
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { CreateDriveBody, DriveItem, DriveItemList, DriveList, DriveRecord } from "@gantry/wire";
-import { drivePath, segment, withQuery } from "./address.ts";
+import { at, drivePath } from "./address.ts";
 import { type DriveFiles, driveFiles } from "./drive-files.ts";
 import { GantryError } from "./errors.ts";
 import { eachListed, type ListRange } from "./pages.ts";
@@ -34,11 +34,10 @@ const largestItemPage = 1000;
 
 export function drives(transport: Transport): Drives {
   const { json, send } = transport;
-  const at = (id: string) => `/v1/drives/${segment(id)}`;
   const all: Drives = {
-    create: async (drive, { signal } = {}) => json({ method: "POST", path: "/v1/drives", json: drive, signal }),
-    get: async (id, { signal } = {}) => json({ method: "GET", path: at(id), signal }),
-    list: async ({ signal, ...query } = {}) => json({ method: "GET", path: withQuery("/v1/drives", query), signal }),
+    create: async (drive, { signal } = {}) => json({ ...at("POST /v1/drives"), json: drive, signal }),
+    get: async (drive_id, { signal } = {}) => json({ ...at("GET /v1/drives/{drive_id}", { drive_id }), signal }),
+    list: async ({ signal, ...query } = {}) => json({ ...at("GET /v1/drives"), query, signal }),
     each: (options) =>
       eachListed(
         async (range) => {
@@ -47,15 +46,15 @@ export function drives(transport: Transport): Drives {
         },
         ({ id }) => id,
       ),
-    async delete(id, { signal, ...query } = {}) {
-      await send({ method: "DELETE", path: withQuery(at(id), query), signal });
+    async delete(drive_id, { signal, ...query } = {}) {
+      await send({ ...at("DELETE /v1/drives/{drive_id}", { drive_id }), query, signal });
     },
-    items: async (id, { signal, ...query } = {}) =>
-      json({ method: "GET", path: withQuery(`${at(id)}/items`, query), signal }),
+    items: async (drive_id, { signal, ...query } = {}) =>
+      json({ ...at("GET /v1/drives/{drive_id}/items", { drive_id }), query, signal }),
     eachItem: (id, options = {}) => eachItem(id, options, false),
-    async deleteTree(id, path, { signal } = {}) {
-      const below = path === "/" ? "%2F" : drivePath(path.replace(/\/$/, ""));
-      await send({ method: "DELETE", path: `${at(id)}/tree/${below}`, signal });
+    async deleteTree(drive_id, directory, { signal } = {}) {
+      const path = directory === "/" ? "%2F" : drivePath(directory.replace(/\/$/, ""));
+      await send({ ...at("DELETE /v1/drives/{drive_id}/tree/{path}", { drive_id, path }), signal });
     },
     files: driveFiles(transport),
   };

@@ -1,5 +1,5 @@
 import type { FileRecord } from "@gantry/wire";
-import { modelPath, segment, withQuery } from "./address.ts";
+import { at, modelParams } from "./address.ts";
 import { bytesAsBlob, kindOf } from "./field-content.ts";
 import { formOf } from "./form.ts";
 import { eachOf, type Page, type PageQuery } from "./pages.ts";
@@ -55,27 +55,31 @@ export interface Files {
 export function files({ json, send, download }: Transport): Files {
   const all: Files = {
     async upload(model, content, { filename, direct = false, signal } = {}) {
-      const path = `${modelPath(model)}/upload_file`;
+      const to = at("POST /api/v1/{owner}/{model}/upload_file", modelParams(model));
       const file = bytesAsBlob(content);
       if (!file)
         throw new TypeError(`A file is a Blob or bytes (not ${kindOf(content)}): openAsBlob of node:fs makes one`);
       const name = filename ?? (file instanceof File ? file.name : "file");
       if (!direct) {
         const named = new File([file], name, { type: file.type });
-        return stored(await json<FileLink>({ method: "POST", path, body: formOf({ file: named }), signal }));
+        return stored(await json<FileLink>({ ...to, body: formOf({ file: named }), signal }));
       }
-      const to = await all.uploadLink(model, { filename: name, ...(file.type && { content_type: file.type }), signal });
-      await send({ method: "PUT", path: to.url, body: file, signal });
-      return stored(await all.link(model, to.file_input.s3_path, { signal }));
+      const link = await all.uploadLink(model, {
+        filename: name,
+        ...(file.type && { content_type: file.type }),
+        signal,
+      });
+      await send({ method: "PUT", path: link.url, body: file, signal });
+      return stored(await all.link(model, link.file_input.s3_path, { signal }));
     },
 
     async uploadLink(model, { signal, ...query } = {}) {
-      return json({ method: "GET", path: withQuery(`${modelPath(model)}/upload_url`, query), signal });
+      return json({ ...at("GET /api/v1/{owner}/{model}/upload_url", modelParams(model)), query, signal });
     },
 
     async link(model, s3Path, { signal } = {}) {
-      const path = withQuery(`${modelPath(model)}/download_s3_url`, { s3_path_to_sign: s3Path });
-      return json({ method: "GET", path, signal });
+      const to = at("GET /api/v1/{owner}/{model}/download_s3_url", modelParams(model));
+      return json({ ...to, query: { s3_path_to_sign: s3Path }, signal });
     },
 
     async download(file, { signal, headers } = {}) {
@@ -87,7 +91,7 @@ export function files({ json, send, download }: Transport): Files {
       });
     },
 
-    list: async ({ signal, ...query } = {}) => json({ method: "GET", path: withQuery("/api/v2/files", query), signal }),
+    list: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/files"), query, signal }),
 
     each: (options) =>
       eachOf(
@@ -96,7 +100,7 @@ export function files({ json, send, download }: Transport): Files {
       ),
 
     async delete(id, { signal } = {}) {
-      await send({ method: "DELETE", path: `/api/v2/files/${segment(id)}`, signal });
+      await send({ ...at("DELETE /api/v2/files/{id}", { id }), signal });
     },
   };
   return all;

@@ -1,5 +1,5 @@
 import type { IdpActionRecord, IdpConnectorRecord, IdpOutcomeRecord } from "@gantry/wire";
-import { segment } from "./address.ts";
+import { at } from "./address.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 /** The caller's identity tenant and the actions on it. The agents platform is a preview. */
@@ -21,21 +21,18 @@ export interface IdpConnector {
 }
 
 export function idpConnector({ json, send }: Transport): IdpConnector {
-  const base = "/v1/connectors/idp";
   return {
-    configure: async (connector, { signal } = {}) => json({ method: "PUT", path: base, json: connector, signal }),
-    get: async ({ signal } = {}) => json({ method: "GET", path: base, signal }),
+    configure: async (connector, { signal } = {}) => json({ ...at("PUT /v1/connectors/idp"), json: connector, signal }),
+    get: async ({ signal } = {}) => json({ ...at("GET /v1/connectors/idp"), signal }),
     async delete({ signal } = {}) {
-      await send({ method: "DELETE", path: base, signal });
+      await send({ ...at("DELETE /v1/connectors/idp"), signal });
     },
     async actions({ signal } = {}) {
-      const path = `${base}/actions`;
-      return (await json<{ actions: IdpActionRecord[] }>({ method: "GET", path, signal })).actions;
+      return (await json<{ actions: IdpActionRecord[] }>({ ...at("GET /v1/connectors/idp/actions"), signal })).actions;
     },
-    run: async (action, args = {}, { signal, ...options } = {}) =>
+    run: async (name, args = {}, { signal, ...options } = {}) =>
       json({
-        method: "POST",
-        path: `${base}/actions/${segment(action)}`,
+        ...at("POST /v1/connectors/idp/actions/{name}", { name }),
         json: { arguments: args, ...options },
         signal,
       }),

@@ -1,5 +1,5 @@
 import type { AgentCard } from "@gantry/wire";
-import { withQuery } from "./address.ts";
+import { at } from "./address.ts";
 import { eachListed, type ListRange } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
@@ -23,8 +23,7 @@ export interface Marketplace {
 
 export function marketplace({ json }: Transport): Marketplace {
   const all: Marketplace = {
-    list: async ({ signal, ...query } = {}) =>
-      json({ method: "GET", path: withQuery("/v1/marketplace/agents", query), signal }),
+    list: async ({ signal, ...query } = {}) => json({ ...at("GET /v1/marketplace/agents"), query, signal }),
     each: (options) =>
       eachListed(
         async (range) => {

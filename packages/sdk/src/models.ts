@@ -1,5 +1,5 @@
 import type { Manifest, ManifestPatch, TakenDown } from "@gantry/wire";
-import { modelPath, withQuery } from "./address.ts";
+import { at, modelParams } from "./address.ts";
 import { eachOf, type Page, type PageQuery } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 import type { WithDefaults } from "./with-defaults.ts";
@@ -51,23 +51,24 @@ export interface Models {
 
 export function models({ json, send }: Transport): Models {
   const all: Models = {
-    list: async ({ signal, ...query } = {}) => json({ method: "GET", path: withQuery("/api/v1", query), signal }),
+    list: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v1"), query, signal }),
     each: (options) =>
       eachOf(
         (range) => all.list({ ...options, ...range }),
         ({ endpoint_id }) => endpoint_id,
       ),
-    card: async (model, { signal } = {}) => json({ method: "GET", path: modelPath(model), signal }),
+    card: async (model, { signal } = {}) => json({ ...at("GET /api/v1/{owner}/{model}", modelParams(model)), signal }),
     openapi: async (model, { signal } = {}) =>
-      json({ method: "GET", path: `${modelPath(model)}/openapi.json`, signal }),
+      json({ ...at("GET /api/v1/{owner}/{model}/openapi.json", modelParams(model)), signal }),
     put: async (model, manifest, { signal } = {}) =>
-      json({ method: "PUT", path: modelPath(model), json: manifest, signal }),
+      json({ ...at("PUT /api/v1/{owner}/{model}", modelParams(model)), json: manifest, signal }),
     update: async (model, change, { signal } = {}) =>
-      json({ method: "PATCH", path: modelPath(model), json: change, signal }),
+      json({ ...at("PATCH /api/v1/{owner}/{model}", modelParams(model)), json: change, signal }),
     async delete(model, { signal } = {}) {
-      await send({ method: "DELETE", path: modelPath(model), signal });
+      await send({ ...at("DELETE /api/v1/{owner}/{model}", modelParams(model)), signal });
     },
-    restore: async (model, { signal } = {}) => json({ method: "POST", path: `${modelPath(model)}/restore`, signal }),
+    restore: async (model, { signal } = {}) =>
+      json({ ...at("POST /api/v1/{owner}/{model}/restore", modelParams(model)), signal }),
   };
   return all;
 }

@@ -1,4 +1,4 @@
-import { modelPath, withQuery } from "./address.ts";
+import { at, modelParams } from "./address.ts";
 import { idsIn } from "./errors.ts";
 import { readEvents } from "./events.ts";
 import { formOf, type Input, inputForm, randomText } from "./form.ts";
@@ -75,10 +75,9 @@ export function predictions({ json, jsonWithHeaders, open, retries }: Transport)
     predictionId: string,
     { wait, signal }: CallOptions & { wait?: number | undefined },
   ): Promise<Looked> {
-    const path = withQuery(`${modelPath(model)}/predict/async/result/`, { request_id: predictionId, wait });
     const { headers, body } = await jsonWithHeaders<{ inference_responses: [PredictionResult] }>({
-      method: "GET",
-      path,
+      ...at("GET /api/v1/{owner}/{model}/predict/async/result/", modelParams(model)),
+      query: { request_id: predictionId, wait },
       signal,
     });
     return { headers, result: body.inference_responses[0] };
@@ -86,14 +85,14 @@ export function predictions({ json, jsonWithHeaders, open, retries }: Transport)
 
   const all: Predictions = {
     async predict(model, input, options = {}) {
-      const path = `${modelPath(model)}/predict`;
-      return json({ ...options, method: "POST", path, body: inputForm(input), answersLate: true });
+      const to = at("POST /api/v1/{owner}/{model}/predict", modelParams(model));
+      return json({ ...options, ...to, body: inputForm(input), answersLate: true });
     },
 
     async *stream(model, input, { user, signal } = {}) {
-      const path = `${modelPath(model)}/predict/stream/`;
+      const to = at("POST /api/v1/{owner}/{model}/predict/stream/", modelParams(model));
       const body = inputForm(input, { user });
-      const { headers, lines } = await open({ method: "POST", path, body, signal });
+      const { headers, lines } = await open({ ...to, body, signal });
       for await (const { data } of readEvents(lines)) {
         const event = unlessFailed(eventOf(data, headers), headers);
         yield event;
@@ -104,8 +103,7 @@ export function predictions({ json, jsonWithHeaders, open, retries }: Transport)
 
     async submit(model, input, { webhook, user, signal, idempotencyKey } = {}) {
       const { prediction_id } = await json<{ prediction_id: string }>({
-        method: "POST",
-        path: `${modelPath(model)}/predict/async/`,
+        ...at("POST /api/v1/{owner}/{model}/predict/async/", modelParams(model)),
         body: inputForm(input, { user, webhook }),
         idempotencyKey: idempotencyKey ?? (retries > 0 ? randomText() : undefined),
         signal,
@@ -124,12 +122,13 @@ export function predictions({ json, jsonWithHeaders, open, retries }: Transport)
     },
 
     async *follow(model, predictionId, { signal } = {}) {
-      const path = withQuery(`${modelPath(model)}/predict/async/result/`, { request_id: predictionId });
+      const to = at("GET /api/v1/{owner}/{model}/predict/async/result/", modelParams(model));
+      const query = { request_id: predictionId };
       const startOver = createReplayFilter();
       let headers = new Headers();
       async function* connect(opened: () => void): AsyncGenerator<StreamEvent> {
         const accept = { accept: "application/x-ndjson" };
-        const answer = await open({ method: "GET", path, headers: accept, signal, retries: 0 });
+        const answer = await open({ ...to, query, headers: accept, signal, retries: 0 });
         opened();
         headers = answer.headers;
         const newOf = startOver();
@@ -148,12 +147,12 @@ export function predictions({ json, jsonWithHeaders, open, retries }: Transport)
     },
 
     async cancel(model, predictionId, { signal } = {}) {
-      const path = `${modelPath(model)}/predict/cancel/`;
-      return json({ method: "POST", path, body: formOf({ prediction_id: predictionId }), signal });
+      const to = at("POST /api/v1/{owner}/{model}/predict/cancel/", modelParams(model));
+      return json({ ...to, body: formOf({ prediction_id: predictionId }), signal });
     },
 
     async flow(model, { signal } = {}) {
-      return json({ method: "GET", path: `${modelPath(model)}/flow`, signal });
+      return json({ ...at("GET /api/v1/{owner}/{model}/flow", modelParams(model)), signal });
     },
   };
   return all;

@@ -1,5 +1,5 @@
 import type { RevisionDiff, RevisionEntry, RevisionRecord } from "@gantry/wire";
-import { segment, withQuery } from "./address.ts";
+import { at } from "./address.ts";
 import type { ListRange } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
@@ -24,13 +24,16 @@ export interface Revisions {
 }
 
 export function revisions({ json }: Transport): Revisions {
-  const of = (agentId: string) => `/v1/agents/${segment(agentId)}/revisions`;
   return {
-    list: async (agentId, { signal, ...query } = {}) =>
-      json({ method: "GET", path: withQuery(of(agentId), query), signal }),
-    get: async (agentId, revisionId, { signal } = {}) =>
-      json({ method: "GET", path: `${of(agentId)}/${segment(revisionId)}`, signal }),
-    diff: async (agentId, revisionId, { signal, ...query } = {}) =>
-      json({ method: "GET", path: withQuery(`${of(agentId)}/${segment(revisionId)}/diff`, query), signal }),
+    list: async (agent_id, { signal, ...query } = {}) =>
+      json({ ...at("GET /v1/agents/{agent_id}/revisions", { agent_id }), query, signal }),
+    get: async (agent_id, revision_id, { signal } = {}) =>
+      json({ ...at("GET /v1/agents/{agent_id}/revisions/{revision_id}", { agent_id, revision_id }), signal }),
+    diff: async (agent_id, revision_id, { signal, ...query } = {}) =>
+      json({
+        ...at("GET /v1/agents/{agent_id}/revisions/{revision_id}/diff", { agent_id, revision_id }),
+        query,
+        signal,
+      }),
   };
 }

@@ -1,5 +1,5 @@
 import type { RunEventData } from "@gantry/wire";
-import { segment } from "./address.ts";
+import { at } from "./address.ts";
 import { connectionError } from "./errors.ts";
 import { readEvents } from "./events.ts";
 import { resuming } from "./resume.ts";
@@ -29,8 +29,8 @@ export function runEvents({ open }: Transport, runId: string, options: FollowOpt
 
   async function* connect(opened: () => void): AsyncGenerator<RunEvent> {
     const headers = { accept: "text/event-stream", ...(last > 0 && { "last-event-id": String(last) }) };
-    const path = `/v1/runs/${segment(runId)}/events`;
-    const { status, lines } = await open({ method: "GET", path, headers, signal, retries: 0 });
+    const to = at("GET /v1/runs/{run_id}/events", { run_id: runId });
+    const { status, lines } = await open({ ...to, headers, signal, retries: 0 });
     opened();
     // Nothing follows, now or ever.
     isOver = status === 204;

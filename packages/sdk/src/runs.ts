@@ -6,7 +6,7 @@ import type {
   RunSecretRecord,
   RunStatus,
 } from "@gantry/wire";
-import { segment, withQuery } from "./address.ts";
+import { at } from "./address.ts";
 import { randomText } from "./form.ts";
 import { eachListed, type ListRange } from "./pages.ts";
 import { lookUntil } from "./resume.ts";
@@ -78,20 +78,27 @@ const longPollSeconds = 30;
 
 export function runs(transport: Transport): Runs {
   const { json, retries } = transport;
-  const at = (id: string) => `/v1/runs/${segment(id)}`;
   const all: Runs = {
     async create(agent, body, { idempotencyKey, signal } = {}) {
-      const path = `/v1/agents/${agent.split("/").map(segment).join("/")}/runs`;
+      const [name = "", ...slug] = agent.split("/");
+      const to =
+        slug.length === 0
+          ? at("POST /v1/agents/{agent_id}/runs", { agent_id: name })
+          : at("POST /v1/agents/{creator_username}/{agent_slug}/runs", {
+              creator_username: name,
+              agent_slug: slug.join("/"),
+            });
       const key = idempotencyKey ?? (retries > 0 ? randomText() : undefined);
-      return json({ method: "POST", path, json: body, idempotencyKey: key, signal });
+      return json({ ...to, json: body, idempotencyKey: key, signal });
     },
-    get: async (id, { signal, ...query } = {}) => json({ method: "GET", path: withQuery(at(id), query), signal }),
+    get: async (run_id, { signal, ...query } = {}) =>
+      json({ ...at("GET /v1/runs/{run_id}", { run_id }), query, signal }),
     async list({ agent_id, signal, ...query } = {}) {
       if (agent_id !== undefined && query.parent_run_id !== undefined) {
         throw new TypeError("Runs are listed by agent_id or by parent_run_id, not by both");
       }
-      const path = agent_id === undefined ? "/v1/runs" : `/v1/agents/${segment(agent_id)}/runs`;
-      return json({ method: "GET", path: withQuery(path, query), signal });
+      const to = agent_id === undefined ? at("GET /v1/runs") : at("GET /v1/agents/{agent_id}/runs", { agent_id });
+      return json({ ...to, query, signal });
     },
     each: (options) =>
       eachListed(
@@ -101,33 +108,36 @@ export function runs(transport: Transport): Runs {
         },
         ({ id }) => id,
       ),
-    cancel: async (id, { signal } = {}) => json({ method: "POST", path: `${at(id)}/cancel`, signal }),
+    cancel: async (run_id, { signal } = {}) => json({ ...at("POST /v1/runs/{run_id}/cancel", { run_id }), signal }),
     async waitFor(id, { signal } = {}) {
       const look = () => all.get(id, { wait: longPollSeconds, signal });
       const isEnd = ({ status }: RunRecord) => status === "done" || status === "error";
       return lookUntil(look, { isEnd, patient: retries > 0, signal });
     },
     events: (id, options) => runEvents(transport, id, options),
-    listEvents: async (id, { signal, ...query } = {}) =>
-      json({ method: "GET", path: withQuery(`${at(id)}/events/list`, query), signal }),
+    listEvents: async (run_id, { signal, ...query } = {}) =>
+      json({ ...at("GET /v1/runs/{run_id}/events/list", { run_id }), query, signal }),
     confirmations: confirmations(transport),
     // Reading uses it up: a repeat would say that there was none, and hide that the answer was lost.
-    takeSecret: async (id, secretId, { signal } = {}) =>
-      json({ method: "GET", path: `${at(id)}/secrets/${segment(secretId)}`, signal, retries: 0 }),
+    takeSecret: async (run_id, secret_id, { signal } = {}) =>
+      json({ ...at("GET /v1/runs/{run_id}/secrets/{secret_id}", { run_id, secret_id }), signal, retries: 0 }),
   };
   return all;
 }
 
 function confirmations({ json }: Transport): Confirmations {
-  const at = (runId: string) => `/v1/runs/${segment(runId)}/confirmations`;
   const answer =
     (approve: boolean): Confirmations["approve"] =>
-    async (runId, id, { signal, ...given } = {}) =>
-      json({ method: "POST", path: `${at(runId)}/${segment(id)}`, json: { approve, ...given }, signal });
+    async (run_id, confirmation_id, { signal, ...given } = {}) =>
+      json({
+        ...at("POST /v1/runs/{run_id}/confirmations/{confirmation_id}", { run_id, confirmation_id }),
+        json: { approve, ...given },
+        signal,
+      });
   return {
-    async list(runId, { signal } = {}) {
-      const path = at(runId);
-      return (await json<{ confirmations: ConfirmationRecord[] }>({ method: "GET", path, signal })).confirmations;
+    async list(run_id, { signal } = {}) {
+      const to = at("GET /v1/runs/{run_id}/confirmations", { run_id });
+      return (await json<{ confirmations: ConfirmationRecord[] }>({ ...to, signal })).confirmations;
     },
     approve: answer(true),
     deny: answer(false),

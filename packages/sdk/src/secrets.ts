@@ -1,5 +1,5 @@
 import type { SecretRecord } from "@gantry/wire";
-import { segment, withQuery } from "./address.ts";
+import { at } from "./address.ts";
 import { eachOf, type Page, type PageQuery } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
@@ -14,18 +14,17 @@ export interface Secrets {
 }
 
 export function secrets({ json, send }: Transport): Secrets {
-  const base = "/api/v2/secrets";
-  const at = (name: string) => `${base}/${segment(name)}`;
   const all: Secrets = {
-    list: async ({ signal, ...query } = {}) => json({ method: "GET", path: withQuery(base, query), signal }),
+    list: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/secrets"), query, signal }),
     each: (options) =>
       eachOf(
         (range) => all.list({ ...options, ...range }),
         ({ name }) => name,
       ),
-    put: async (name, value, { signal } = {}) => json({ method: "PUT", path: at(name), json: { value }, signal }),
+    put: async (name, value, { signal } = {}) =>
+      json({ ...at("PUT /api/v2/secrets/{name}", { name }), json: { value }, signal }),
     async delete(name, { signal } = {}) {
-      await send({ method: "DELETE", path: at(name), signal });
+      await send({ ...at("DELETE /api/v2/secrets/{name}", { name }), signal });
     },
   };
   return all;

@@ -1,5 +1,5 @@
 import type { ChangeToolServerBody, CreateToolServerBody, ServerToolRecord, ToolServerRecord } from "@gantry/wire";
-import { segment, withQuery } from "./address.ts";
+import { at } from "./address.ts";
 import { eachListed, type ListRange } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
@@ -28,12 +28,11 @@ export interface ToolServers {
 }
 
 export function toolServers({ json, send }: Transport): ToolServers {
-  const base = "/v1/mcp-servers";
-  const at = (id: string) => `${base}/${segment(id)}`;
+  const one = (id: string) => ({ mcp_server_id: id });
   const all: ToolServers = {
-    create: async (server, { signal } = {}) => json({ method: "POST", path: base, json: server, signal }),
-    get: async (id, { signal } = {}) => json({ method: "GET", path: at(id), signal }),
-    list: async ({ signal, ...query } = {}) => json({ method: "GET", path: withQuery(base, query), signal }),
+    create: async (server, { signal } = {}) => json({ ...at("POST /v1/mcp-servers"), json: server, signal }),
+    get: async (id, { signal } = {}) => json({ ...at("GET /v1/mcp-servers/{mcp_server_id}", one(id)), signal }),
+    list: async ({ signal, ...query } = {}) => json({ ...at("GET /v1/mcp-servers"), query, signal }),
     each: (options) =>
       eachListed(
         async (range) => {
@@ -42,13 +41,14 @@ export function toolServers({ json, send }: Transport): ToolServers {
         },
         ({ id }) => id,
       ),
-    update: async (id, change, { signal } = {}) => json({ method: "PATCH", path: at(id), json: change, signal }),
+    update: async (id, change, { signal } = {}) =>
+      json({ ...at("PATCH /v1/mcp-servers/{mcp_server_id}", one(id)), json: change, signal }),
     async delete(id, { signal, ...query } = {}) {
-      await send({ method: "DELETE", path: withQuery(at(id), query), signal });
+      await send({ ...at("DELETE /v1/mcp-servers/{mcp_server_id}", one(id)), query, signal });
     },
     async tools(id, { signal } = {}) {
-      const path = `${at(id)}/tools`;
-      return (await json<{ tools: ServerToolRecord[] }>({ method: "GET", path, signal })).tools;
+      const to = at("GET /v1/mcp-servers/{mcp_server_id}/tools", one(id));
+      return (await json<{ tools: ServerToolRecord[] }>({ ...to, signal })).tools;
     },
   };
   return all;

@@ -1,4 +1,4 @@
-import { serviceAddress } from "./address.ts";
+import { type Query, serviceAddress, withQuery } from "./address.ts";
 import { tellingBody } from "./body-failures.ts";
 import { connectionError, GantryError } from "./errors.ts";
 import { readLines } from "./events.ts";
@@ -18,6 +18,7 @@ export interface Asked extends CallOptions {
   method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** A path of the service, which is sent the key; or a whole address, which is not. */
   path: string;
+  query?: Query | undefined;
   json?: unknown;
   /** A stream can be read once, so what has one is never repeated. */
   body?: Blob | ReadableStream<Uint8Array> | undefined;
@@ -86,7 +87,7 @@ export function createTransport({ url, key, fetch: given, retries = 2 }: Transpo
   async function attempt<T>(asked: Asked, read: (response: Response) => T | Promise<T>): Promise<T> {
     const { signal } = asked;
     const most = asked.body instanceof ReadableStream ? 0 : (asked.retries ?? retries);
-    const address = addressOf(asked.path);
+    const address = withQuery(addressOf(asked.path), asked.query);
     const init = initOf(asked);
     // Node's fetch ends the whole process when it is given a body and a signal that is aborted already.
     signal?.throwIfAborted();

@@ -1,5 +1,5 @@
 import type { DeliveryRecord, DeliveryStatus, WebhookSecretsRecord } from "@gantry/wire";
-import { segment, withQuery } from "./address.ts";
+import { at } from "./address.ts";
 import { eachOf, type Page, type PageQuery } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
@@ -23,22 +23,20 @@ export interface Webhooks {
 }
 
 export function webhooks({ json }: Transport): Webhooks {
-  const base = "/api/v2/webhooks";
   const all: Webhooks = {
-    deliveries: async ({ signal, ...query } = {}) =>
-      json({ method: "GET", path: withQuery(`${base}/deliveries`, query), signal }),
+    deliveries: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/webhooks/deliveries"), query, signal }),
     eachDelivery: (options) =>
       eachOf(
         (range) => all.deliveries({ ...options, ...range }),
         ({ id }) => id,
       ),
-    resend: async (deliveryId, { signal } = {}) =>
-      json({ method: "POST", path: `${base}/deliveries/${segment(deliveryId)}/resend`, signal }),
+    resend: async (id, { signal } = {}) =>
+      json({ ...at("POST /api/v2/webhooks/deliveries/{id}/resend", { id }), signal }),
     async secrets({ signal } = {}) {
-      return (await json<WebhookSecretsRecord>({ method: "GET", path: `${base}/secret`, signal })).secrets;
+      return (await json<WebhookSecretsRecord>({ ...at("GET /api/v2/webhooks/secret"), signal })).secrets;
     },
     async rotateSecret({ signal } = {}) {
-      return (await json<WebhookSecretsRecord>({ method: "POST", path: `${base}/secret/rotate`, signal })).secrets;
+      return (await json<WebhookSecretsRecord>({ ...at("POST /api/v2/webhooks/secret/rotate"), signal })).secrets;
     },
   };
   return all;

@@ -36,7 +36,7 @@ test("every type of the wire that a program may have to name is exported", async
 });
 
 /** How it is made, which no signature shows. */
-const ofTheInside = ["Asked", "Frame", "ServerSentEvent", "Transport", "TransportOptions"];
+const ofTheInside = ["Asked", "Frame", "Query", "ServerSentEvent", "Transport", "TransportOptions"];
 
 test("every type of its own is exported", async () => {
   const exported = new Set([...passedOnBy(await textOf("index.ts")), ...ofTheInside]);

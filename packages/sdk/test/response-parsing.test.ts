@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { drivePath, modelPath, segment, withQuery } from "../src/address.ts";
+import { at, drivePath, modelParams, segment, withQuery } from "../src/address.ts";
 import { readEvents, readLines } from "../src/events.ts";
 import { createReplayFilter, isLast, textOf, textSoFar } from "../src/prediction-events.ts";
 import type { StreamEvent } from "../src/prediction-records.ts";
@@ -106,6 +106,7 @@ test("names cannot lead to another place", () => {
   for (const wrong of ["", "/", "..", "/..", "a/../b", "./a", "a//b", "a/", "//a"]) {
     expect(() => drivePath(wrong), wrong).toThrow(TypeError);
   }
+  const modelPath = (model: string) => at("GET /api/v1/{owner}/{model}", modelParams(model)).path;
   expect(modelPath("gantry/image")).toBe("/api/v1/gantry/image");
   expect(modelPath("a?b/c#d")).toBe("/api/v1/a%3Fb/c%23d");
   for (const wrong of ["", "image", "/image", "a/", "a/b/c", "../..", "a/.."]) {
@@ -113,8 +114,8 @@ test("names cannot lead to another place", () => {
   }
   expect(segment("a/b")).toBe("a%2Fb");
   expect(() => segment("..")).toThrow(TypeError);
-  const at = new Date("2026-01-31T12:00:00Z");
-  expect(withQuery("/x", { at, none: undefined, n: 2 })).toBe("/x?at=2026-01-31T12%3A00%3A00.000Z&n=2");
+  const since = new Date("2026-01-31T12:00:00Z");
+  expect(withQuery("/x", { since, none: undefined, n: 2 })).toBe("/x?since=2026-01-31T12%3A00%3A00.000Z&n=2");
   expect(withQuery("/x", {})).toBe("/x");
 });
 
