@@ -1,8 +1,10 @@
+import { parseArgs } from "node:util";
+import * as server from "@gantry/server/operate";
 import { backup } from "./backup.ts";
 import { ledger } from "./ledger.ts";
 import { rekey } from "./rekey.ts";
 import { restore } from "./restore.ts";
-import { serve } from "./serve.ts";
+import { orPrintError } from "./server-tools.ts";
 import { signIn } from "./sign-in.ts";
 import { status } from "./status.ts";
 
@@ -10,20 +12,27 @@ export interface Command {
   name: string;
   usage: string;
   meaning: string;
-  /** What its exit code says, where that is more than 0 for done and 1 for not. */
+  /** Its exit codes, if there are others than 0 for success and 1 for failure. */
   codes?: string;
-  /** Answers the exit code. */
+  /** Returns the exit code. */
   run(args: readonly string[]): Promise<number>;
 }
 
-/** One row a command. */
+function serve(args: readonly string[]): Promise<number> {
+  return orPrintError(async () => {
+    parseArgs({ args: [...args], options: {} });
+    await server.serve();
+    return new Promise<number>(() => {});
+  });
+}
+
 export const commands: readonly Command[] = [
-  { name: "serve", usage: "serve", meaning: "Starts the server, as npm start does.", run: serve },
+  { name: "serve", usage: "serve", meaning: "Run the server, as npm start does.", run: serve },
   {
     name: "status",
     usage: "status [--url URL] [--key KEY]",
     meaning:
-      "Shows whether a server is up and ready, who the key belongs to and, for an admin, the version of PostgreSQL " +
+      "Show whether a server is up and ready, the owner of the key and, to an admin, the PostgreSQL version " +
       "(also GANTRY_URL, GANTRY_KEY).",
     codes: "0: ready. 1: up, but not ready or the key is wrong. 2: not reachable, or the arguments are wrong.",
     run: status,
@@ -31,37 +40,37 @@ export const commands: readonly Command[] = [
   {
     name: "sign-in",
     usage: "sign-in [USERNAME] [--url URL] [--key KEY]",
-    meaning: "Prints a link that signs the key's user in to the console, once; for an admin also another user.",
-    codes: "0: printed. 1: the server made none. 2: the arguments are wrong.",
+    meaning: "Print a link that signs you in to the console once. An admin can name another user.",
+    codes: "0: printed. 1: the server refused. 2: the arguments are wrong.",
     run: signIn,
   },
   {
     name: "backup",
     usage: "backup FILE|FOLDER [--no-files] [--no-keys]",
-    meaning: "Writes everything into one tar archive, while the server runs or not (settings as for serve).",
-    codes: "0: all is in it. 1: none was made. 3: it was made, and files are missing that there should be.",
+    meaning: "Write everything to one tar archive, with or without a running server (settings as for serve).",
+    codes: "0: complete. 1: no backup was written. 3: written, but some files are missing in the file store.",
     run: backup,
   },
   {
     name: "restore",
     usage: "restore FILE [--replace]",
-    meaning: "Fills an empty installation from a backup, whatever engines its settings name.",
-    codes: "0: restored. 1: nothing was, or everything was and the books in the backup are wrong.",
+    meaning: "Fill an empty installation from a backup, on any engines.",
+    codes: "0: restored. 1: not restored, or restored with a ledger that is not correct.",
     run: restore,
   },
   {
     name: "ledger",
     usage: "ledger verify [--url URL] [--key KEY]",
-    meaning: "Proves that the books add up: through a server (an admin's key), else on the database of the settings.",
-    codes: "0: the books are right. 1: they are not. 2: they could not be looked at, which says nothing of them.",
+    meaning: "Check that the ledger adds up: through a server (an admin's key), or on the configured database.",
+    codes: "0: correct. 1: not correct. 2: could not be checked.",
     run: ledger,
   },
   {
     name: "rekey",
     usage: "rekey [--leave-unreadable]",
     meaning:
-      "Seals stored credentials anew under another key (GANTRY_NEW_SECRET_KEY, else a new one); no server may run.",
-    codes: "0: done. 1: not, or the key was changed and something is left to be done.",
+      "Re-encrypt stored credentials with another key (GANTRY_NEW_SECRET_KEY, or a new one). Stop all servers first.",
+    codes: "0: done. 1: failed, or done with steps left for you.",
     run: rekey,
   },
 ];

@@ -1,34 +1,31 @@
 import { parseArgs } from "node:util";
 import { type BooksRecord, createClient } from "@gantry/sdk";
-import { listeningUrl, setting } from "./environment.ts";
-import { loadTools, orSayWhy } from "./server-tools.ts";
+import { loadTools, orPrintError, setting, target } from "./server-tools.ts";
 
-const notLookedAt = 2;
+const notChecked = 2;
 
 export async function ledger(args: readonly string[]): Promise<number> {
-  return orSayWhy(async () => {
+  return orPrintError(async () => {
     const { values, positionals } = parseArgs({
       args: [...args],
       allowPositionals: true,
       options: { url: { type: "string" }, key: { type: "string" } },
     });
-    if (positionals.join(" ") !== "verify") throw new Error("Say what to do: gantry ledger verify");
-    const url = values.url ?? setting("GANTRY_URL") ?? (values.key === undefined ? undefined : await listeningUrl());
-    if (url !== undefined) {
-      return sayBooks(await createClient({ url, key: values.key ?? setting("GANTRY_KEY") }).checkBooks());
-    }
+    if (positionals.join(" ") !== "verify") throw new Error("Usage: gantry ledger verify [--url URL] [--key KEY]");
+    const asksServer = [values.url, setting("GANTRY_URL"), values.key].some((one) => one !== undefined);
+    if (asksServer) return printBooks(await createClient(target(values)).checkBooks());
     const { tools, options } = await loadTools();
     const report = await tools.verifyBooks(options);
-    return sayBooks({ ...report, sum: report.sum / 1_000_000 });
-  }, notLookedAt);
+    return printBooks({ ...report, sum: report.sum / 1_000_000 });
+  }, notChecked);
 }
 
-export function sayBooks({ accounts, sum, discrepancies }: BooksRecord): number {
+export function printBooks({ accounts, sum, discrepancies }: BooksRecord): number {
   if (discrepancies.length === 0) {
-    console.log(`the books are right: ${accounts} accounts, sum ${sum}`);
+    console.log(`The ledger is correct: ${accounts} accounts, sum ${sum}`);
     return 0;
   }
-  console.error(`the books are wrong: ${accounts} accounts, sum ${sum}`);
+  console.error(`The ledger is not correct: ${accounts} accounts, sum ${sum}`);
   for (const { rule, subject, expected, found } of discrepancies) {
     console.error(`  ${rule} ${subject}: expected ${expected ?? "nothing"}, found ${found ?? "nothing"}`);
   }

@@ -5,7 +5,7 @@ const helpOptions = ["--help", "-h"];
 const helpWords = ["help", ...helpOptions];
 
 const given = process.argv.slice(2);
-// `gantry help backup` is `gantry backup --help`; `gantry backup help` writes a file of that name.
+// `gantry help backup` shows help; `gantry backup help` writes a file named help.
 const asksForHelp = given[0] === "help" || given.some((one) => helpOptions.includes(one));
 const [name, ...args] = helpWords.includes(given[0] ?? "") ? given.slice(1) : given;
 const command = commands.find((one) => one.name === name);
@@ -21,8 +21,6 @@ if (command && asksForHelp) {
   const width = Math.max(...commands.map((one) => one.usage.length));
   const lines = commands.map((one) => `  gantry ${one.usage.padEnd(width)}  ${one.meaning}`);
   const wanted = name === undefined || helpWords.includes(name);
-  (wanted ? console.log : console.error)(
-    `${wanted ? "" : `gantry has no command ${name}\n\n`}Usage:\n${lines.join("\n")}`,
-  );
+  (wanted ? console.log : console.error)(`${wanted ? "" : `Unknown command: ${name}\n\n`}Usage:\n${lines.join("\n")}`);
   process.exitCode = wanted ? 0 : 2;
 }

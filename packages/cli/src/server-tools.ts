@@ -1,42 +1,43 @@
 import { fileURLToPath } from "node:url";
 import { GantryError } from "@gantry/sdk";
-import type { OperateOptions } from "../../../apps/server/src/operate/operate.ts";
+import * as server from "@gantry/server/operate";
 
 const checkout = fileURLToPath(new URL("../../..", import.meta.url));
 
-/** What works on an installation itself, with the server's own settings. Loaded only by the commands that need it. */
-export async function loadTools(): Promise<{
-  tools: typeof import("../../../apps/server/src/operate/operate.ts");
-  options: OperateOptions;
-}> {
-  const { readConfig } = await import("../../../apps/server/src/config/config.ts");
-  const { trustExtraCa } = await import("../../../apps/server/src/compose/trust-extra-ca.ts");
-  const tools = await import("../../../apps/server/src/operate/operate.ts");
-  const config = readConfig(process.env, checkout);
-  trustExtraCa(config.GANTRY_EXTRA_CA);
-  const say = (text: string): void => console.error(text);
-  return { tools, options: { config, say } };
+/** Tools that work on an installation directly, with the settings of the server. */
+export async function loadTools() {
+  const { tools, config } = await server.loadTools(process.env, checkout);
+  return { tools, options: { config, say: (text: string): void => console.error(text) } };
 }
 
-/** A failure in one line: for people a stack is noise. `failed` is its exit code. */
-export async function orSayWhy(work: () => Promise<number>, failed = 1): Promise<number> {
+/** Prints a failure in one line, without a stack. `failed` is its exit code. */
+export async function orPrintError(work: () => Promise<number>, failed = 1): Promise<number> {
   try {
     return await work();
   } catch (error) {
-    const { describeError } = await import("../../../apps/server/src/kernel/describe-error.ts");
-    console.error(isRefusedKey(error) ? refusedKey : describeError(error));
+    const isKeyRefused = error instanceof GantryError && error.status === 401;
+    console.error(isKeyRefused ? keyRefused : server.describeError(error));
     return failed;
   }
 }
 
-/** The server speaks of the header that a key travels in, which nobody sees here. */
-const refusedKey = "The server takes no such key, or none was given: give one with --key or GANTRY_KEY";
+/** The server's own message names a header that the user of a command never sees. */
+const keyRefused = "The API key is missing or invalid. Set it with --key or GANTRY_KEY.";
 
-function isRefusedKey(error: unknown): boolean {
-  return error instanceof GantryError && error.status === 401;
+/** Trims as the server does; an empty setting counts as unset. */
+export function setting(name: string): string | undefined {
+  return process.env[name]?.trim() || undefined;
 }
 
-/** Each unit is 1024 of the one before. */
+/** The address of the server to call, and the key to call it with. */
+export function target({ url, key }: { url?: string | undefined; key?: string | undefined }) {
+  return {
+    url: url ?? setting("GANTRY_URL") ?? server.listeningUrl(process.env),
+    key: key ?? setting("GANTRY_KEY"),
+  };
+}
+
+/** Units are powers of 1024. */
 export function sizeOf(bytes: number): string {
   const units = ["bytes", "kB", "MB", "GB", "TB"];
   const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));

@@ -1,24 +1,22 @@
 import { parseArgs } from "node:util";
 import { createClient, type GantryClient } from "@gantry/sdk";
-import { listeningUrl, setting } from "./environment.ts";
-import { orSayWhy } from "./server-tools.ts";
+import { orPrintError, target } from "./server-tools.ts";
 
 const longestAnswerMs = 5_000;
 
-/** A server that takes the connection and says nothing is as good as none. */
+/** A server that accepts the connection and does not answer counts as down. */
 function within(ask: (options: { signal: AbortSignal }) => Promise<boolean>): Promise<boolean> {
   return ask({ signal: AbortSignal.timeout(longestAnswerMs) }).catch(() => false);
 }
 
-/** What the server says of it, which the client of its services has no need for. */
 async function whyNotReady(url: string): Promise<string | undefined> {
   const answer = await fetch(`${url.replace(/\/+$/, "")}/readyz`, { signal: AbortSignal.timeout(longestAnswerMs) });
   const { reason } = (await answer.json()) as { reason?: unknown };
   return typeof reason === "string" ? reason : undefined;
 }
 
-/** From the metrics, which the server shows to admins, or to everybody where the operator opened them. */
-async function whichPostgres(url: string, key: string | undefined): Promise<string | undefined> {
+/** Read from the metrics, which admins can see, or anyone if the operator has opened them. */
+async function postgresVersion(url: string, key: string | undefined): Promise<string | undefined> {
   const answer = await fetch(`${url.replace(/\/+$/, "")}/metrics`, {
     headers: key === undefined ? {} : { "x-api-key": key },
     signal: AbortSignal.timeout(longestAnswerMs),
@@ -33,12 +31,11 @@ async function whichPostgres(url: string, key: string | undefined): Promise<stri
 const notAsked = 2;
 
 export function status(args: readonly string[]): Promise<number> {
-  return orSayWhy(async () => {
+  return orPrintError(async () => {
     const { values } = parseArgs({ args: [...args], options: { url: { type: "string" }, key: { type: "string" } } });
-    const url = values.url ?? setting("GANTRY_URL") ?? (await listeningUrl());
-    const key = values.key ?? setting("GANTRY_KEY");
+    const { url, key } = target(values);
     const client = createClient({ url, key });
-    return orSayWhy(() => askStatus(client, { url, key }));
+    return orPrintError(() => askStatus(client, { url, key }));
   }, notAsked);
 }
 
@@ -47,17 +44,17 @@ async function askStatus(
   { url, key }: { url: string; key: string | undefined },
 ): Promise<number> {
   if (!(await within(client.isUp))) {
-    console.error(`No Gantry answers at ${url}`);
+    console.error(`No Gantry server responds at ${url}`);
     return notAsked;
   }
   const ready = await within(client.isReady);
   if (!ready) {
     const reason = await whyNotReady(url).catch(() => undefined);
-    console.log(`${url} is up and not ready yet${reason === undefined ? "" : `: ${reason}`}`);
+    console.log(`${url} is up but not ready${reason === undefined ? "" : `: ${reason}`}`);
     return 1;
   }
   console.log(`${url} is up and ready`);
-  const postgres = await whichPostgres(url, key).catch(() => undefined);
+  const postgres = await postgresVersion(url, key).catch(() => undefined);
   if (postgres !== undefined) console.log(postgres);
   if (key === undefined) return 0;
   const me = await client.me({ signal: AbortSignal.timeout(longestAnswerMs) });

@@ -207,7 +207,7 @@ describe("a backup", () => {
     await mkdir(folder);
     const small = await gantryCommand(["backup", folder, "--no-files", "--no-keys"], env);
     expect(small.stdout).toMatch(/kept\/gantry-\d{4}-\d\d-\d\dT\d{6}Z\.tar: \d+ rows of \d+ tables, no files\n/);
-    expect(small.stdout).toContain("does not hold the key");
+    expect(small.stdout).toContain("does not contain the key");
     const again = await gantryCommand(["backup", backupFile], env);
     expect([again.code, again.stderr]).toEqual([1, `${backupFile} already exists\n`]);
     const nightly = join(scratch, "nightly");
@@ -262,7 +262,7 @@ describe("restored into an empty home", () => {
 
   test("it is the same, row by row and byte by byte, under a role that is no superuser", async () => {
     expect(restored.code, restored.stderr).toBe(0);
-    expect(restored.stdout).toMatch(/the books are right: \d+ accounts, sum 0\n$/);
+    expect(restored.stdout).toMatch(/The ledger is correct: \d+ accounts, sum 0\n$/);
     // The server that the backup was taken of runs elsewhere.
     const again = await gantryCommand(["restore", backupFile], { GANTRY_HOME: home });
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("not empty")]);
@@ -322,7 +322,7 @@ describe("restored into an empty home", () => {
 
     // The books of a running server, through it and beside it.
     const through = await gantryCommand(["ledger", "verify", "--url", url, "--key", source.adminKey], {});
-    expect(through.stdout).toMatch(/^the books are right: \d+ accounts, sum 0\n$/);
+    expect(through.stdout).toMatch(/^The ledger is correct: \d+ accounts, sum 0\n$/);
     const beside = await gantryCommand(["ledger", "verify"], { GANTRY_HOME: home });
     expect([beside.code, beside.stdout]).toEqual([0, through.stdout]);
     const notAdmin = await gantryCommand(["ledger", "verify"], { GANTRY_URL: url, GANTRY_KEY: annaKey });
@@ -403,7 +403,7 @@ describe("gantry ledger verify", () => {
     await database.close();
     const wrong = await gantryCommand(["ledger", "verify"], { DATABASE_URL: url });
     expect(wrong.code).toBe(1);
-    expect(wrong.stderr).toBe("the books are wrong: 1 accounts, sum 0\n  wallet_reserved usr_w: expected 0, found 5\n");
+    expect(wrong.stderr).toBe("The ledger is not correct: 1 accounts, sum 0\n  wallet_reserved usr_w: expected 0, found 5\n");
     const empty = connect({ url, poolSize: 1 });
     await empty.sql`drop schema public cascade`;
     await empty.sql`create schema public`;
@@ -411,6 +411,6 @@ describe("gantry ledger verify", () => {
     const nothing = await gantryCommand(["ledger", "verify"], { DATABASE_URL: url });
     expect([nothing.code, nothing.stderr]).toEqual([2, "This database does not contain Gantry tables\n"]);
     const unsaid = await gantryCommand(["ledger"], { DATABASE_URL: url });
-    expect([unsaid.code, unsaid.stderr]).toEqual([2, "Say what to do: gantry ledger verify\n"]);
+    expect([unsaid.code, unsaid.stderr]).toEqual([2, "Usage: gantry ledger verify [--url URL] [--key KEY]\n"]);
   }, 60_000);
 });

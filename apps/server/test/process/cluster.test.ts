@@ -364,7 +364,7 @@ describe("an engine that is killed and comes back", () => {
       expect(statusOf(await call(balancer.url, "GET", question))).toBe(200);
       process.stderr.write(`engines killed: ${JSON.stringify(ends)}\n`);
       const verified = await gantryCommand(["ledger", "verify"], { DATABASE_URL: postgres.url });
-      expect([verified.code, verified.stdout]).toEqual([0, expect.stringMatching(/^the books are right: /)]);
+      expect([verified.code, verified.stdout]).toEqual([0, expect.stringMatching(/^The ledger is correct: /)]);
       expect(here.cluster.nodes.flatMap((node) => node.crashes)).toEqual([]);
     },
     120_000,

@@ -195,7 +195,7 @@ describe("gantry rekey with the key in a file", () => {
     const old = await here.keyOf();
     const done = await gantryCommand(["rekey"], here.env);
     expect([done.code, done.stderr]).toEqual([0, ""]);
-    expect(done.stdout).toContain(`${sealedTexts} texts are sealed anew\n`);
+    expect(done.stdout).toContain(`Re-encrypted ${sealedTexts} secrets\n`);
     const now = await here.keyOf();
     expect(Buffer.compare(now, old)).not.toBe(0);
     expect((await stat(join(here.home, "secret-key"))).mode & 0o777).toBe(0o600);
@@ -328,13 +328,13 @@ describe("gantry rekey with the key in the environment", () => {
 
     const done = await rekey([present, next]);
     expect([done.code, done.stderr]).toEqual([0, ""]);
-    expect(done.stdout).toContain("Give all servers the new key as GANTRY_SECRET_KEY");
+    expect(done.stdout).toContain("Set GANTRY_SECRET_KEY to the new key");
     expect(await here.openAll(createAesVault(Buffer.from(next, "base64")))).toEqual(here.before);
     expect(await isThere(join(room, "unused"))).toBe(false);
     const again = await rekey([present, next]);
     expect([again.code, again.stdout]).toEqual([
       0,
-      expect.stringContaining(`0 texts are sealed anew, ${sealedTexts} were`),
+      expect.stringContaining(`Re-encrypted 0 secrets; ${sealedTexts} had`),
     ]);
 
     // One text that was lost before keeps nobody from changing the key, once that is said.
@@ -364,7 +364,7 @@ describe("gantry rekey with the embedded database", () => {
     await stop(server);
 
     const done = await gantryCommand(["rekey"], { GANTRY_HOME: home });
-    expect([done.code, done.stdout]).toEqual([0, expect.stringContaining("2 texts are sealed anew")]);
+    expect([done.code, done.stdout]).toEqual([0, expect.stringContaining("Re-encrypted 2 secrets")]);
     expect(await readFile(join(home, "secret-key"), "utf8")).not.toBe(old);
     const again = start({ GANTRY_HOME: home });
     expect(await secretsOf(await again.url())).toEqual(secrets);

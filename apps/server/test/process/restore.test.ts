@@ -206,11 +206,11 @@ describe("gantry restore into a new home", () => {
     const env = { GANTRY_HOME: join(room, "gina-again"), DATABASE_URL: await testDatabaseUrl() };
     const restored = await gantryCommand(["restore", keyless], env);
     expect(restored.code, restored.stderr).toBe(0);
-    expect(restored.stdout).toContain("The backup holds no secret key");
+    expect(restored.stdout).toContain("The backup contains no secret key");
     expect(restored.stdout).toContain(
-      "The backup holds no key of links to files: links that were given out before end",
+      "The backup contains no key that signs file links.",
     );
-    const ofSecret = "The backup holds no secret key: give this server the old one";
+    const ofSecret = "The backup contains no secret key. Set GANTRY_SECRET_KEY";
     const strange = await install("hugo", []);
     const replaced = await gantryCommand(["restore", keyless, "--replace"], strange.env);
     expect([replaced.code, replaced.stdout]).toEqual([0, expect.stringContaining(ofSecret)]);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.close());
 
-const refusedKey = /^The server takes no such key, or none was given: give one with --key or GANTRY_KEY\n$/;
+const refusedKey = /^The API key is missing or invalid\. Set it with --key or GANTRY_KEY\.\n$/;
 
 test("says whether the server is ready, found by its port as `serve` is, and whose the key is", async () => {
   const { port } = new URL(gantry.url);
@@ -27,7 +27,7 @@ test("says whether the server is ready, found by its port as `serve` is, and who
     stderr: expect.stringMatching(refusedKey),
   });
   const nobody = await gantryCommand(["status"], { PORT: "9" });
-  expect(nobody).toMatchObject({ code: 2, stderr: "No Gantry answers at http://127.0.0.1:9\n" });
+  expect(nobody).toMatchObject({ code: 2, stderr: "No Gantry server responds at http://127.0.0.1:9\n" });
 }, 120_000);
 
 test("blanks around a setting do not count, and an empty one is none", async () => {
@@ -47,7 +47,7 @@ test("blanks around a setting do not count, and an empty one is none", async () 
   });
   expect(await gantryCommand(["ledger", "verify"], given)).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining("the books are right"),
+    stdout: expect.stringContaining("The ledger is correct"),
   });
   expect(await gantryCommand(["ledger", "verify", "--key", gantry.adminKey], { PORT: ` ${port}` })).toMatchObject({
     code: 0,
@@ -92,7 +92,7 @@ test("what answers but is no Gantry, and what never answers, is none", async () 
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     expect(await gantryCommand(["status", "--url", url], {})).toMatchObject({
       code: 2,
-      stderr: `No Gantry answers at ${url}\n`,
+      stderr: `No Gantry server responds at ${url}\n`,
     });
     server.closeAllConnections();
     server.close();

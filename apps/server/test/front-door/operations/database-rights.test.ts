@@ -41,7 +41,7 @@ test("a role whose rights were taken away is called so, and serves again by itse
   expect(await readiness()).toEqual([503, { status: "not ready", reason }]);
   expect(await gantryCommand(["status", "--url", gantry.url], {})).toEqual({
     code: 1,
-    stdout: `${gantry.url} is up and not ready yet: ${reason}\n`,
+    stdout: `${gantry.url} is up but not ready: ${reason}\n`,
     stderr: "",
   });
   const refused = await predict();
