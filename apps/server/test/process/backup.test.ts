@@ -403,7 +403,9 @@ describe("gantry ledger verify", () => {
     await database.close();
     const wrong = await gantryCommand(["ledger", "verify"], { DATABASE_URL: url });
     expect(wrong.code).toBe(1);
-    expect(wrong.stderr).toBe("The ledger is not correct: 1 accounts, sum 0\n  wallet_reserved usr_w: expected 0, found 5\n");
+    expect(wrong.stderr).toBe(
+      "The ledger is not correct: 1 accounts, sum 0\n  wallet_reserved usr_w: expected 0, found 5\n",
+    );
     const empty = connect({ url, poolSize: 1 });
     await empty.sql`drop schema public cascade`;
     await empty.sql`create schema public`;
