@@ -8,8 +8,8 @@ import { waitedFor } from "./compose/stopping.rules.ts";
 import { type Config, readConfig, settings } from "./config/config.ts";
 import { addressToCall, listeningAddress } from "./config/own-address.rules.ts";
 import { overruledSettings, unknownSettings } from "./config/setting-rules.ts";
-import { doorDialects } from "./http/door-dialects.ts";
 import { createFrontListener, type FrontListener } from "./http/foundation/front-listener.ts";
+import { listenerDialects } from "./http/listener-dialects.ts";
 import { describeError } from "./kernel/describe-error.ts";
 import { createLog, type Log } from "./kernel/log.ts";
 
@@ -131,7 +131,7 @@ async function main(): Promise<void> {
     log.fatal({ err: error }, "The process ended because of a bug");
     process.exit(1);
   });
-  const frontListener = createFrontListener(config.GANTRY_PUBLIC_URL, doorDialects);
+  const frontListener = createFrontListener(config.GANTRY_PUBLIC_URL, listenerDialects);
   const port = await listen(frontListener, config);
   const aborter = new AbortController();
   const starting = start(config, log, aborter.signal);

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { compose, type Gantry } from "../../src/compose/compose.ts";
 import { readConfig } from "../../src/config/config.ts";
 import type { Database } from "../../src/engines/database/index.ts";
-import { doorDialects } from "../../src/http/door-dialects.ts";
 import type { BodyPace } from "../../src/http/foundation/body-pace.ts";
 import { createFrontListener } from "../../src/http/foundation/front-listener.ts";
+import { listenerDialects } from "../../src/http/listener-dialects.ts";
 import { createLog } from "../../src/kernel/log.ts";
 import { testDatabase } from "./database.ts";
 
@@ -73,7 +73,7 @@ export async function startGantry(
       logged += line;
     },
   });
-  const frontListener = createFrontListener(undefined, doorDialects, options.pace);
+  const frontListener = createFrontListener(undefined, listenerDialects, options.pace);
   const port = await frontListener.listen("127.0.0.1", 0);
   const gantry = await compose(config, log, () => {});
   frontListener.open(gantry.listener, gantry.notReady);

@@ -3,10 +3,10 @@ import { agentsOperations } from "@gantry/wire/operations";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type DriveFile, type Drives, filePath, treePath } from "../../features/drives/index.ts";
 import { fault } from "../../kernel/errors.ts";
+import { discardBody } from "../foundation/discard-body.ts";
 import { callerOf } from "../foundation/require-caller.ts";
 import { requireMediaType } from "../foundation/require-media-type.ts";
 import { rawRoute, route } from "../foundation/route.ts";
-import { discardBody } from "../multipart/index.ts";
 import { preconditionOf, sendDriveFile } from "./drive-download.ts";
 import { readUploadForm, receiveRawBody } from "./drive-upload.ts";
 

@@ -11,8 +11,8 @@ import { newId } from "@gantry/wire";
 import { errorBody, errorHeaders } from "../../kernel/error-body.ts";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import { Ring } from "../../kernel/ring.ts";
-import { discardBody } from "../multipart/discard-body.ts";
 import { type BodyPace, defaultPace, SlowBodies } from "./body-pace.ts";
+import { discardBody } from "./discard-body.ts";
 import { continueWhenWanted } from "./expected-continue.ts";
 import { prefersOverJson } from "./preferred-type.rules.ts";
 import { requestIdOf } from "./request-id.ts";
@@ -42,7 +42,7 @@ export interface FrontListener {
 }
 
 /** How a part of the addresses words its errors, where it does not as the others do. */
-export type DoorDialect = (failure: Fault) => Record<string, unknown>;
+export type ListenerDialect = (failure: Fault) => Record<string, unknown>;
 
 // Headers must come at once. Bodies may take long (500 MB over a slow line) as long as they keep their pace.
 const headersTimeoutMs = 15_000;
@@ -56,7 +56,7 @@ const ownPath = /^\/(healthz|readyz)\/*(?:\?|$)/;
 /** `dialects`: by the first part of their addresses, as "/v1". */
 export function createFrontListener(
   publicUrl: string | undefined,
-  dialects: Readonly<Record<string, DoorDialect>> = {},
+  dialects: Readonly<Record<string, ListenerDialect>> = {},
   pace: BodyPace = defaultPace,
 ): FrontListener {
   let state: "starting" | "open" | "closing" = "starting";

@@ -6,11 +6,11 @@ import type { Caller } from "../../features/accounts/index.ts";
 import type { McpTools } from "../../features/mcp-tools/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
+import { discardBody } from "../foundation/discard-body.ts";
 import { isOwnOrigin } from "../foundation/origin.rules.ts";
 import { isUnstorable, jsonParserOf, poisonousName, poisonousNameText } from "../foundation/parse-json.ts";
 import { requireCaller } from "../foundation/require-caller.ts";
 import { clientPresence } from "../model-api/client-presence.ts";
-import { discardBody } from "../multipart/index.ts";
 import { answerMessage } from "./answer-message.ts";
 import { rpcError } from "./rpc-error.ts";
 

@@ -5,9 +5,9 @@ import { type Caller, type Scope, scopeOf } from "../../features/accounts/index.
 import type { Model } from "../../features/models/index.ts";
 import { type AsyncRequest, type PresentedKey, rateHeaders } from "../../features/predictions/index.ts";
 import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
+import { discardBody } from "../foundation/discard-body.ts";
 import { callerOf } from "../foundation/require-caller.ts";
 import { rawRoute } from "../foundation/route.ts";
-import { discardBody } from "../multipart/index.ts";
 import { type AcceptedInput, acceptInput } from "./accept-input.ts";
 import { acceptOnce } from "./accept-once.ts";
 import { clientPresence } from "./client-presence.ts";

@@ -14,9 +14,9 @@ import {
   streamedField,
 } from "../../features/predictions/index.ts";
 import { fault } from "../../kernel/errors.ts";
+import { discardBody } from "../foundation/discard-body.ts";
 import { callerOf } from "../foundation/require-caller.ts";
 import { rawRoute } from "../foundation/route.ts";
-import { discardBody } from "../multipart/index.ts";
 import { acceptInput } from "./accept-input.ts";
 import { acceptOnce } from "./accept-once.ts";
 import { type Client, watchClient } from "./client-presence.ts";

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
+import { discardBody } from "../foundation/discard-body.ts";
 import { BodyReader, malformedBody } from "./body-reader.ts";
 import { collectForm, type FormSource } from "./collect-form.ts";
-import { discardBody } from "./discard-body.ts";
 import type { MultipartBody, NotMultipart, OnFile } from "./form.ts";
 import { parseHeaderValue } from "./header-value.ts";
 import { defaultLimits, type MultipartLimits } from "./limits.ts";

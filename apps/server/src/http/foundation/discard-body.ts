@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { suppressContinue } from "../foundation/expected-continue.ts";
+import { suppressContinue } from "./expected-continue.ts";
 
 /** A rest up to this is read, so that the connection can serve the next request. */
 const shortBytes = 1_048_576;
