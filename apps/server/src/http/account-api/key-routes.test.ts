@@ -34,7 +34,7 @@ describe("who may come in", () => {
     const refused = await site.call("GET", "/api/v2/me");
     expect(refused.status).toBe(401);
     expect(refused.body).toEqual({
-      error: { code: "unauthorized", message: "API key required: send it as X-API-KEY or as Authorization: Bearer" },
+      error: { code: "unauthorized", message: "API key required. Send it as X-API-KEY or Authorization: Bearer." },
     });
     expect(refused.headers).not.toHaveProperty("x-service-retryable");
     expect(refused.headers["www-authenticate"]).toBe("Bearer");

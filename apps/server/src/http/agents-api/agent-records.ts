@@ -42,7 +42,7 @@ export function agentRecord({ agent, revision }: AgentWithRevision): AgentRecord
   };
 }
 
-/** An agent as everybody else sees it. Written out field by field, so that a new field of a snapshot stays inside. */
+/** An agent as other users see it. Field by field, so that new fields of a snapshot stay private. */
 export function agentCard(listing: Listing, { models, agents }: AgentCosts): AgentCard {
   return {
     id: listing.id,
@@ -65,7 +65,7 @@ export function seenAgent(seen: SeenAgent, costsOf: (agentId: string) => AgentCo
   return seen.isCard ? agentCard(listingOf(seen), costsOf(seen.agent.id)) : agentRecord(seen);
 }
 
-/** What an agent that was found by its id looks like in the list of the marketplace. */
+/** An agent found by its id, as the marketplace lists it. */
 function listingOf({ agent, revision }: AgentWithRevision): Listing {
   return {
     id: agent.id,

@@ -6,7 +6,7 @@ import type { Log } from "../../kernel/log.ts";
 import { toFault } from "../foundation/to-fault.ts";
 import { messageOfIssues } from "./issue-message.rules.ts";
 
-/** What is said in another word here; every other fault about a field is `invalid_input`. */
+/** Types with another name here; every other fault about a field is `invalid_input`. */
 const translations: Partial<Record<ErrorType, AgentErrorType>> = {
   concurrent_requests_limit: "rate_limit",
   internal_server_error: "internal",
@@ -21,7 +21,10 @@ function typeOf({ type }: Fault): AgentErrorType {
   return translations[type] ?? (status === 422 || status === 400 ? "invalid_input" : "internal");
 }
 
-/** `{error: {type, code, message, details?}}`; `details` lists every fault of the input, or what the one fault knows. */
+/**
+ * `{error: {type, code, message, details?}}`; `details` lists every fault of the input, or the context of the one
+ * fault.
+ */
 export function agentErrorBody(failure: Fault): { status: number; body: Record<string, unknown> } {
   const type = typeOf(failure);
   const [first] = failure.issues;
@@ -36,7 +39,7 @@ export function agentErrorBody(failure: Fault): { status: number; body: Record<s
   };
 }
 
-/** Sets the dialect on a plugin that holds routes of the agents platform, and on addresses below it that are no route. */
+/** Applies to the routes of a plugin and to unknown paths under its prefix. */
 export function useAgentsDialect(app: FastifyInstance, log: Log): void {
   const write = (thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const failure = toFault(thrown);

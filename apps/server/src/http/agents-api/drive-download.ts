@@ -10,7 +10,7 @@ import { fault } from "../../kernel/errors.ts";
 import { chooseRange, etagMatches } from "../blob-api/byte-range.rules.ts";
 import { contentHeaders } from "../blob-api/disposition.rules.ts";
 
-/** Answers GET and HEAD with a file, or a part of it. `open` looks the file up and opens what is chosen of it. */
+/** Answers GET and HEAD with a file or a range of it. */
 export async function sendDriveFile(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -19,7 +19,7 @@ export async function sendDriveFile(
   const { file, body } = await open((candidate) => planFor(request, candidate).wanted);
   const { answer, start, end } = planFor(request, file);
   if (answer === "past-the-end") {
-    const message = "The range lies past the end of the file";
+    const message = "The range is past the end of the file";
     reply.code(416).header("content-range", `bytes */${file.size}`).header("x-service-retryable", "false");
     return reply.send({ error: { type: "invalid_input", code: "invalid_input", message } });
   }
@@ -33,7 +33,7 @@ export async function sendDriveFile(
 interface Plan {
   answer: "whole" | "part" | "unchanged" | "past-the-end";
   wanted: Wanted;
-  /** The bytes that the answer is about, both inclusive. */
+  /** The bytes of the answer, both inclusive. */
   start: number;
   end: number;
 }
@@ -43,7 +43,7 @@ function planFor(request: FastifyRequest, file: DriveFile): Plan {
   const whole = { start: 0, end: file.size - 1 };
   requireMatch(request, file.etag);
   if (etagMatches(request.headers["if-none-match"], etag)) return { answer: "unchanged", wanted: "nothing", ...whole };
-  // A part is only asked of the version the client already has.
+  // A range applies only to the version that the client already has.
   const condition = request.headers["if-range"];
   const header = condition === undefined || condition === etag ? request.headers.range : undefined;
   const range = chooseRange(header, file.size);
@@ -58,33 +58,33 @@ function describe(reply: FastifyReply, file: DriveFile): void {
     etag: `"${file.etag}"`,
     "last-modified": file.updatedAt.toUTCString(),
     "accept-ranges": "bytes",
-    // The file can be replaced at any time, so a copy is to be checked before it is used again.
+    // The file can be replaced at any time, so clients must revalidate copies.
     "cache-control": "private, no-cache",
     ...contentHeaders(file.contentType, nameOf(file.path)),
-    // No page of another site can send the key; none may embed what a browser has cached either.
+    // Pages of other sites cannot send the key, and must not embed what a browser has cached.
     "cross-origin-resource-policy": "same-origin",
   });
 }
 
 type Conditional = Pick<FastifyRequest, "headers">;
 
-/** What If-Match and If-None-Match of a write demand of the version that it meets (RFC 9110, 13.1). */
+/** Preconditions of a write (RFC 9110, 13.1). */
 export function preconditionOf({ headers }: Conditional): Precondition {
-  return (standing) => {
-    requireMatch({ headers }, standing);
-    if (standing !== undefined && etagMatches(headers["if-none-match"], `"${standing}"`)) {
-      throw failed("If-None-Match", "A version stands there that If-None-Match excludes");
+  return (current) => {
+    requireMatch({ headers }, current);
+    if (current !== undefined && etagMatches(headers["if-none-match"], `"${current}"`)) {
+      throw failed("If-None-Match", "The current version matches If-None-Match");
     }
   };
 }
 
-/** The half of it that holds for reading too; there If-None-Match asks for an answer of its own. */
-export function requireMatch({ headers }: Conditional, standing: string | undefined): void {
+/** If-Match applies to reads too; for reads If-None-Match answers 304. */
+export function requireMatch({ headers }: Conditional, current: string | undefined): void {
   const wanted = headers["if-match"];
   if (wanted === undefined) return;
-  if (standing === undefined) throw failed("If-Match", "If-Match asks for a version, and no file stands there");
-  const isNamed = wanted.trim() === "*" || wanted.split(",").some((one) => one.trim() === `"${standing}"`);
-  if (!isNamed) throw failed("If-Match", "The version that stands there is none that If-Match names");
+  if (current === undefined) throw failed("If-Match", "If-Match names a version, but the file does not exist");
+  const isNamed = wanted.trim() === "*" || wanted.split(",").some((one) => one.trim() === `"${current}"`);
+  if (!isNamed) throw failed("If-Match", "The current version does not match If-Match");
 }
 
 function failed(header: string, msg: string) {

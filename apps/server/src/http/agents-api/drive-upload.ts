@@ -7,20 +7,20 @@ import { notMediaType, parseMediaType } from "../../kernel/media-type.rules.ts";
 import { BodyReader } from "../multipart/body-reader.ts";
 import { type MultipartBody, readMultipart } from "../multipart/index.ts";
 
-/** What a form may have besides the bytes of its file: the path, headers, boundaries. */
-const roomForForm = 65_536;
+/** Path, headers and boundaries of a form. */
+const formOverheadBytes = 65_536;
 const maxPathFieldBytes = 16_384;
 
 export interface UploadedForm {
   staged: StagedContent;
   declaredType: string;
-  /** The text fields that were asked for. */
+  /** The requested text fields. */
   texts: Record<string, string>;
 }
 
 /**
- * Reads a form with one `file` and the given text fields, all required. The bytes are staged as they arrive, whatever the
- * order of the parts. When anything is wrong, or stops arriving, nothing of them is left.
+ * Reads a form with one `file` and the given text fields, all required, in any order. Bytes are staged as they arrive,
+ * and discarded if anything is wrong.
  */
 export async function readUploadForm(
   request: IncomingMessage,
@@ -28,7 +28,7 @@ export async function readUploadForm(
   discard: Drives["discardContent"],
   textFields: readonly string[],
 ): Promise<UploadedForm> {
-  refuseTooLong(request, maxDriveFileBytes + roomForForm);
+  refuseTooLong(request, maxDriveFileBytes + formOverheadBytes);
   let file: { staged: StagedContent; declaredType: string } | undefined;
   try {
     const form = await readMultipart(request, {
@@ -50,7 +50,7 @@ export async function readUploadForm(
     if (!file) throw new Error("a form without a file passed");
     return { ...file, texts };
   } catch (error) {
-    // What stood behind the file was wrong, or never came.
+    // The part after the file was invalid or incomplete.
     if (file) await discard(file.staged);
     throw error;
   }
@@ -59,8 +59,8 @@ export async function readUploadForm(
 function textsOf(form: MultipartBody<unknown>, wanted: readonly string[], hasFile: boolean): Record<string, string> {
   const texts: Record<string, string> = {};
   const issues: Issue[] = [];
-  const complain = (type: Issue["type"], name: string, msg: string) => issues.push({ type, loc: ["body", name], msg });
-  const lacks = (name: string) =>
+  const report = (type: Issue["type"], name: string, msg: string) => issues.push({ type, loc: ["body", name], msg });
+  const reportMissing = (name: string) =>
     issues.push({
       type: "missing",
       loc: ["body", name],
@@ -71,24 +71,24 @@ function textsOf(form: MultipartBody<unknown>, wanted: readonly string[], hasFil
     if (!("value" in entry)) continue;
     const { name, value } = entry;
     if (name === "file") {
-      // A file input that was left empty arrives as an empty text, and is reported as missing below.
-      if (value !== "") complain("value_error", name, "The content must be sent as a file, with a file name");
-    } else if (!wanted.includes(name)) complain("extra_forbidden", name, "Unknown field");
-    else if (Object.hasOwn(texts, name)) complain("extra_forbidden", name, "The field was given twice");
+      // An empty file input arrives as empty text, and is reported as missing below.
+      if (value !== "") report("value_error", name, "The content must be sent as a file, with a file name");
+    } else if (!wanted.includes(name)) report("extra_forbidden", name, "Unknown field");
+    else if (Object.hasOwn(texts, name)) report("extra_forbidden", name, "The field was given twice");
     else texts[name] = value;
   }
-  for (const name of wanted) if (!Object.hasOwn(texts, name)) lacks(name);
-  if (!hasFile && !issues.some(({ loc }) => loc[1] === "file")) lacks("file");
+  for (const name of wanted) if (!Object.hasOwn(texts, name)) reportMissing(name);
+  if (!hasFile && !issues.some(({ loc }) => loc[1] === "file")) reportMissing("file");
   throwIfAny(issues);
   return texts;
 }
 
-/** Hands a raw body to `receive` as a stream that fails when the client goes away. */
+/** Passes a raw body to `receive` as a stream that fails if the client disconnects. */
 export async function receiveRawBody<T>(request: IncomingMessage, receive: (body: Readable) => Promise<T>): Promise<T> {
   refuseTooLong(request, maxDriveFileBytes);
   const reader = new BodyReader(request);
   const body = Readable.from(piecesOf(reader));
-  // The receiver hears of an error through its own reading; nobody else must.
+  // The receiver gets the error from its own reads; without a listener it would end the process.
   body.on("error", () => {});
   try {
     return await receive(body);
@@ -102,7 +102,7 @@ async function* piecesOf(reader: BodyReader): AsyncGenerator<Buffer> {
   for (let piece = await reader.more(); piece !== undefined; piece = await reader.more()) yield piece;
 }
 
-/** A body that says itself that it is too large is refused before a byte of it is stored. */
+/** A body that is too large by its Content-Length is refused before a byte is stored. */
 function refuseTooLong(request: IncomingMessage, maxBytes: number): void {
   if (Number(request.headers["content-length"] ?? 0) <= maxBytes) return;
   const options = { loc: ["body", "file"], ctx: { max_size: maxDriveFileBytes } };

@@ -1,22 +1,21 @@
 import type { Issue, Loc } from "../../kernel/errors.ts";
 
-/** One line for who reads no `details`: where the first fault is, what it is, and how many there are. */
+/** A one-line summary: location and text of the first fault, and the number of faults. */
 export function messageOfIssues(issues: readonly [Issue, ...Issue[]]): string {
   const [{ loc, msg }] = issues;
-  const place = placeOf(loc);
-  const told = place === "" ? visible(msg) : `${place}: ${visible(msg)}`;
-  return issues.length === 1 ? told : `${told} (the first of ${issues.length} faults)`;
+  const path = pathOf(loc);
+  const text = path === "" ? visible(msg) : `${path}: ${visible(msg)}`;
+  return issues.length === 1 ? text : `${text} (the first of ${issues.length} faults)`;
 }
 
-/** A place may be as deep, and a name in it as long, as its sender likes; `details` has the whole. */
-const longestPlace = 100;
+/** A path may be as deep, and its names as long, as the sender likes; `details` has all of it. */
+const maxPathLength = 100;
 
-/** What needs no quotes in a place; others' names may hold anything. */
+/** Names that need no quotes. */
 const plainName = /^[A-Za-z_$][\w$-]*$/;
 
 /**
- * Written out, what nobody sees and what moves the rest: a name that somebody sent breaks no line, rings no bell and turns
- * no text around where the message is read.
+ * Escapes invisible and bidirectional characters, so that a name sent by a user cannot break or reorder the message.
  */
 function visible(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) =>
@@ -27,15 +26,12 @@ function visible(text: string): string {
   );
 }
 
-/**
- * As it would be written in a program: `tools[1].agent_id`, `input["two words"]`. The first step only says body, query or
- * path.
- */
-function placeOf([, ...steps]: Loc): string {
+/** As in code: `tools[1].agent_id`, `input["two words"]`. Leaves out the first step: body, query or path. */
+function pathOf([, ...steps]: Loc): string {
   const place = steps.reduce<string>((way, step) => {
     if (typeof step === "number") return `${way}[${step}]`;
     if (!plainName.test(step)) return `${way}[${visible(JSON.stringify(step))}]`;
     return way === "" ? step : `${way}.${step}`;
   }, "");
-  return place.length > longestPlace ? `${place.slice(0, longestPlace).toWellFormed()}…` : place;
+  return place.length > maxPathLength ? `${place.slice(0, maxPathLength).toWellFormed()}…` : place;
 }

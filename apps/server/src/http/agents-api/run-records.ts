@@ -10,7 +10,7 @@ export function runRecord({ run, as }: SeenRun): RunRecord {
     revision_id: run.revisionId,
     status: run.status,
     phase: run.phase,
-    // Which of the caller's runs belong together is the caller's alone.
+    // Only the caller sees which runs belong together.
     parent_run_id: as === "caller" ? (run.ancestors.at(-1) ?? null) : null,
     ...(isDone && { duration_ms: durationOf(run) }),
     created_at: run.createdAt.toISOString(),
@@ -32,17 +32,16 @@ export function runRecord({ run, as }: SeenRun): RunRecord {
   };
 }
 
-/** Not below zero: the clock may have been set back meanwhile. */
+/** Not negative: the clock may have been set back. */
 function durationOf({ startedAt, createdAt, completedAt }: Run): number {
   return Math.max(0, (completedAt?.getTime() ?? 0) - (startedAt ?? createdAt).getTime());
 }
 
-/** An event as the list shows it: its fields beside type and time. */
 export function eventRecord({ type, data, createdAt }: RunEvent, run: Run): RunEventEntry {
   const base = { type, timestamp: createdAt.toISOString() };
   if (type === "error") return { ...base, error: data } as RunEventEntry;
   if (type === "completed")
-    return { ...base, message: `The run was done in ${run.steps} steps, ${durationOf(run)} ms.` } as RunEventEntry;
+    return { ...base, message: `The run finished in ${run.steps} steps, ${durationOf(run)} ms.` } as RunEventEntry;
   // Events are stored as the wire schema has them.
   return { ...base, ...data } as RunEventEntry;
 }

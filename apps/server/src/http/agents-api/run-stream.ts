@@ -7,14 +7,12 @@ const keepAliveMs = 15_000;
 const reconnectMs = 2_000;
 
 /**
- * The events of a run as Server-Sent Events, from the log: what was, then what comes, and the end of the stream with the
- * end of the run. A reader that leaves stops nothing; one that comes back with the id of the last event misses nothing.
- * One that asks for the headers alone (HEAD) is not kept waiting for events.
+ * Streams the events of a run from its log as Server-Sent Events: past events, then new ones, until the run ends. A reader
+ * that disconnects stops nothing and can resume after its last event. HEAD is answered at once.
  *
- *   open ──the run ends──► its last event, end
- *     ├──the reader leaves──► left
- *     └──its key works no longer, the node goes down, the database is away──► end, without a last event: who comes back is
- *        told how things stand
+ *   open ──run ends──► last event, end
+ *     ├──reader disconnects──► closed
+ *     └──key revoked, node stops, database unavailable──► end without a last event: the reader reconnects
  */
 export async function streamRunEvents(
   { runs, keys }: { runs: Runs; keys: StreamKeys },
@@ -24,7 +22,7 @@ export async function streamRunEvents(
 ): Promise<void> {
   const isOver = run.status === "done" || run.status === "error";
   if (isOver && after >= run.lastEvent) {
-    // Tells an EventSource not to come back.
+    // 204 tells an EventSource not to reconnect.
     await reply.code(204).send();
     return;
   }
@@ -48,19 +46,19 @@ export async function streamRunEvents(
   }, keepAliveMs);
   const unwatch = keys.watch(reply.request, () => {
     leaving.abort();
-    // What such a reader has not taken by now is not for it any more.
+    // Unsent events are not for this reader any more.
     if (response.writableNeedDrain) response.destroy();
   });
   try {
-    // What has not happened yet cannot have been seen.
+    // A reader cannot have seen events that do not exist yet.
     for await (const events of runs.follow(run, Math.min(after, run.lastEvent), leaving.signal)) {
       if (leaving.signal.aborted) break;
       const isTaken = response.write(events.map(({ frame }) => frame).join(""));
       if (!isTaken) await untilDrained(response);
     }
   } catch {
-    // The reader comes back by itself, with the id of the last event that it got: the database is away, or something is
-    // wrong that `follow` has logged.
+    // The reader reconnects with the id of its last event. Either the database is unavailable, or `follow` has logged
+    // the error.
   } finally {
     unwatch();
     clearInterval(keepAlive);

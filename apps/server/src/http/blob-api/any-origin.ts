@@ -3,8 +3,8 @@ import type { FastifyInstance } from "fastify";
 const preflightSeconds = 3600;
 
 /**
- * Pages of any origin may use a link and read the answer, refusals too: whoever has the link has the permission, and no
- * cookie or key of a browser adds to it. For all addresses of the plugin, and for no others.
+ * Pages of any origin may use a link and read the answer, refusals included: the link is the permission, and no cookie
+ * or key of a browser adds to it.
  */
 export function letAnyOriginIn(surface: FastifyInstance): void {
   surface.addHook("onSend", (_request, reply, _payload, done) => {

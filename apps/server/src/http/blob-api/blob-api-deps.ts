@@ -2,16 +2,16 @@ import type { BlobInfo, LinkServedStore } from "../../features/files/index.ts";
 
 export interface BlobApiDeps {
   store: LinkServedStore;
-  /** GANTRY_FILES_URL, else GANTRY_PUBLIC_URL: the address that links carry, when the operator set one. */
+  /** GANTRY_FILES_URL or GANTRY_PUBLIC_URL: the address in links, if the operator has set one. */
   linkAddress?: string | undefined;
   /**
-   * What an upload link may bring; undefined when there is no such link. Asked before the body is read, with its size
-   * where that is told; throws where its owner has no room for it.
+   * The limits of an upload link; undefined if the link does not exist. Called before the body is read, with its size
+   * if known. Throws if the upload exceeds the owner's quota.
    */
   findUploadTarget(
     key: string,
     bytes: number | undefined,
   ): Promise<{ maxBytes: number; contentType: string | undefined } | undefined>;
-  /** Called when the bytes are stored, before the client is answered. */
+  /** Called when the bytes are stored, before the client receives its answer. */
   recordUpload(key: string, info: BlobInfo): Promise<void>;
 }

@@ -7,15 +7,15 @@ import { getObject } from "./get-object.ts";
 import { putObject } from "./put-object.ts";
 
 /**
- * The addresses that the embedded store's links lead to. No key is asked for: the signature in the link is the
- * permission. It is checked before anything else, also before the body is looked at.
+ * Serves the links of the embedded store. The signature in the link is the permission and is verified first, before the
+ * body is read.
  */
 export async function blobApi(app: FastifyInstance, deps: BlobApiDeps): Promise<void> {
   await app.register(
     async (surface) => {
       letAnyOriginIn(surface);
       refuseUnknownPaths(surface);
-      // Bodies stay streams, whatever type they claim.
+      // Bodies stay streams, whatever their type.
       surface.removeAllContentTypeParsers();
       surface.addContentTypeParser("*", (_request, payload, done) => done(null, payload));
       requireMediaType(surface);

@@ -1,8 +1,8 @@
 export type RangeAnswer = { kind: "whole" } | { kind: "part"; start: number; end: number } | { kind: "unsatisfiable" };
 
 /**
- * One range of bytes as RFC 9110 reads it. Several ranges, another unit, or what is no range at all is answered with
- * the whole, which the RFC allows.
+ * One byte range of RFC 9110. For several ranges, another unit or an invalid header the answer is the whole file, which
+ * the RFC allows.
  */
 export function chooseRange(header: string | undefined, size: number): RangeAnswer {
   const parts = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(header ?? "");
@@ -18,7 +18,7 @@ export function chooseRange(header: string | undefined, size: number): RangeAnsw
   return start >= size ? { kind: "unsatisfiable" } : { kind: "part", start, end };
 }
 
-/** If-None-Match compares weakly: a `W/` before either side does not count. */
+/** If-None-Match compares weakly: a `W/` prefix does not count. */
 export function etagMatches(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   if (header.trim() === "*") return true;

@@ -7,10 +7,10 @@ interface Standing {
   modifiedAt: Date;
 }
 
-/** The three forms of a date in HTTP; all begin with the day, and only the oldest one does not name its zone. */
+/** The three date formats of HTTP. All begin with the day; only the oldest one does not name its zone. */
 const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? [A-Za-z0-9 :-]+$/;
 
-/** Milliseconds in whole seconds, which is all that the headers can say. Undefined for what is no date. */
+/** Milliseconds, rounded to whole seconds as in headers. Undefined if the header is not a date. */
 function secondsOf(header: string | undefined): number | undefined {
   if (header === undefined || !httpDate.test(header)) return undefined;
   const millis = Date.parse(header.endsWith("GMT") ? header : `${header} GMT`);
@@ -22,8 +22,8 @@ function isModifiedSince({ modifiedAt }: Standing, since: number): boolean {
 }
 
 /**
- * What a read comes to before any range is looked at, in the order of RFC 9110, 13.2.2. A version says more than a time:
- * where the header about one is given, that about the other is not looked at.
+ * Evaluates preconditions before ranges, in the order of RFC 9110, 13.2.2. If an ETag header is given, the matching
+ * date header is ignored.
  */
 export function judgeConditions(headers: IncomingHttpHeaders, standing: Standing): "read" | "unchanged" | "failed" {
   const match = headers["if-match"];

@@ -1,14 +1,14 @@
 import { dispositionOf, parseMediaType, unknownType } from "../../kernel/media-type.rules.ts";
 
 /**
- * For every answer that carries content of users: no origin, no scripts, no forms, nothing loaded from elsewhere. The
- * styles and the media source are those of the browser's own viewers.
+ * Every answer with user content gets no origin, scripts, forms or external resources. Styles and media are for the
+ * viewers built into browsers.
  */
 const policy = "sandbox; default-src 'none'; media-src 'self'; style-src 'unsafe-inline'";
 
 /**
- * What says how content of users is shown. The stored type is parsed again: types that were stored before the parser
- * existed, or by another program, are not trusted.
+ * Headers that decide how a browser shows user content. The stored type is parsed again, because it may come from an
+ * older version or another program.
  */
 export function contentHeaders(storedType: string, filename: string): Record<string, string> {
   const contentType = parseMediaType(storedType) ?? unknownType;
@@ -19,7 +19,7 @@ export function contentHeaders(storedType: string, filename: string): Record<str
   };
 }
 
-/** RFC 6266: an ASCII name for old clients, the real one beside it. */
+/** RFC 6266: an ASCII name for old clients, and the real one. */
 function fileNames(filename: string): string {
   const ascii = filename.replace(/[^\x20-\x7e]|["\\%]/g, "_");
   const encoded = encodeURIComponent(filename).replace(/['()*]/g, (character) => {

@@ -5,7 +5,7 @@ import { chooseRange } from "./byte-range.rules.ts";
 import { judgeConditions } from "./conditions.rules.ts";
 import { contentHeaders } from "./disposition.rules.ts";
 
-/** How often an object may be replaced between looking at it and opening it before we give up. */
+/** Retries if the object is replaced between reading its metadata and opening it. */
 const attempts = 5;
 
 export async function getObject(
@@ -19,7 +19,7 @@ export async function getObject(
     if (!info) throw notFound();
     const etag = `"${info.etag}"`;
     const verdict = judgeConditions(request.headers, { etag, modifiedAt: info.modifiedAt });
-    if (verdict === "failed") throw fault("precondition_failed", "The file is not the version that was asked for");
+    if (verdict === "failed") throw fault("precondition_failed", "The file is not the requested version");
     if (verdict === "unchanged") {
       describe(reply, key, info);
       return reply.code(304).removeHeader("content-type").send();
@@ -27,9 +27,9 @@ export async function getObject(
 
     const range = chooseRange(wantedRange(request, etag), info.size);
     if (range.kind === "unsatisfiable") {
-      // No row of the error table has this status: only a request for a part of a file can get it.
+      // Only byte ranges have this status, so the error table has no row for it.
       reply.code(416).header("content-range", `bytes */${info.size}`).header("x-service-retryable", "false");
-      return reply.send({ detail: "The range lies past the end of the file", status_code: 416 });
+      return reply.send({ detail: "The range is past the end of the file", status_code: 416 });
     }
     const [start, end] = range.kind === "part" ? [range.start, range.end] : [0, info.size - 1];
     const opened = request.method === "HEAD" || info.size === 0 ? undefined : await store.open(key, { start, end });
@@ -45,10 +45,10 @@ export async function getObject(
     if (request.method === "HEAD" || info.size === 0) return reply.send();
     throw notFound();
   }
-  throw fault("service_unavailable", "The file is being replaced too often to be read");
+  throw fault("service_unavailable", "The file is being replaced too often to be read. Try again.");
 }
 
-/** A part is only asked of the version the client already has. */
+/** A range applies only to the version that the client already has. */
 function wantedRange(request: FastifyRequest, etag: string): string | undefined {
   const condition = request.headers["if-range"];
   return condition === undefined || condition === etag ? request.headers.range : undefined;
@@ -59,7 +59,7 @@ function describe(reply: FastifyReply, key: string, info: BlobInfo): void {
     etag: `"${info.etag}"`,
     "last-modified": info.modifiedAt.toUTCString(),
     "accept-ranges": "bytes",
-    // The content can change while an upload link lives, so a copy is to be checked before it is used again.
+    // The content can change while an upload link is valid, so clients must revalidate copies.
     "cache-control": "private, no-cache",
     ...contentHeaders(info.contentType, key.slice(key.lastIndexOf("/") + 1)),
   });

@@ -5,7 +5,7 @@ import { fault } from "../../kernel/errors.ts";
 import { suppressContinue } from "../foundation/expected-continue.ts";
 import type { BlobApiDeps } from "./blob-api-deps.ts";
 
-/** How long a refused client may go on sending before it is cut off. It stops by itself when it reads the answer. */
+/** How long a refused client may keep sending before its connection is closed. */
 const drainMillis = 10_000;
 
 export async function putObject(
@@ -31,13 +31,13 @@ export async function putObject(
     return reply.code(200).header("etag", `"${info.etag}"`).send();
   } catch (error) {
     drain(request);
-    // Nobody reads this answer, but it must not be logged as a fault of ours.
+    // The client is gone, but the failure must not be logged as ours.
     if (request.raw.destroyed && !request.raw.complete) throw fault("multipart_invalid", "The upload ended early");
     throw error;
   }
 }
 
-/** Lets the client finish or notice, so that it reads the refusal instead of a broken connection. */
+/** Lets the client finish or notice, so that it reads the refusal instead of a reset connection. */
 function drain({ raw }: FastifyRequest): void {
   if (raw.complete || raw.destroyed) return;
   suppressContinue(raw);

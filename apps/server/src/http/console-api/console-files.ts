@@ -9,18 +9,18 @@ import { readFiles } from "./read-files.ts";
 
 export interface ConsoleFilesDeps {
   log: Log;
-  /** Where the build has left them. */
+  /** The output of the console's build. */
   folder: string;
-  /** Where signed links lead; undefined: to the address that the request was sent to. */
+  /** The origin of signed links; undefined if it is the one of the request. */
   linkAddress: string | undefined;
 }
 
 const template = "/console/*";
-const notBuilt = "The console is not built here: npm run build makes it, and the next start of the server shows it.\n";
+const notBuilt = "The console is not built. Run npm run build and restart the server.\n";
 
 /**
- * The pages of the console, which are files from its build, read once. They need no key: what they show they ask for with
- * that of whoever has signed in. An address that is no file is a place inside the console, and gets the page.
+ * Serves the files of the console's build, read once. They need no key: the pages call the API with the session of the
+ * user. A path that is not a file is a page of the console and gets index.html.
  */
 export async function consoleFiles(app: FastifyInstance, deps: ConsoleFilesDeps): Promise<void> {
   const { log, folder, linkAddress } = deps;
@@ -41,7 +41,7 @@ export async function consoleFiles(app: FastifyInstance, deps: ConsoleFilesDeps)
     if (!file) throw fault("not_found", "Not found");
     const encoding = file.isCompressible ? chooseEncoding(request.headers["accept-encoding"]) : undefined;
     const etag = file.etag(encoding);
-    // The name of what the build made has the content's hash in it; whatever else it wrote keeps its name.
+    // Names of built assets contain a content hash; other files keep their name.
     const caching = isOfBuild ? "public, max-age=31536000, immutable" : "no-cache";
     reply.headers({ ...headers, etag, "cache-control": caching });
     if (file.isCompressible) reply.header("vary", "accept-encoding");
@@ -50,7 +50,7 @@ export async function consoleFiles(app: FastifyInstance, deps: ConsoleFilesDeps)
     return reply.type(file.type).send(await file.bytes(encoding));
   }
 
-  // The router takes both spellings for one, but addresses in a page count from its last slash.
+  // The router accepts both spellings, but relative links in the page need the slash.
   app.get("/console", async (request, reply) => {
     if (pathOf(request.url).endsWith("/")) return send(request, reply, "index.html");
     request.template = template;
@@ -59,12 +59,12 @@ export async function consoleFiles(app: FastifyInstance, deps: ConsoleFilesDeps)
   app.get<{ Params: { "*": string } }>(template, (request, reply) => send(request, reply, request.params["*"]));
 }
 
-/** The service is of use without its pages. */
+/** The server is useful without the console. */
 function readOrWarn(folder: string, log: Log): ReturnType<typeof readFiles> | undefined {
   try {
     return readFiles(folder);
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    if (!isMissing) log.warn({ err: error }, "The console is not shown, because its files cannot be read");
+    if (!isMissing) log.warn({ err: error }, "The console is unavailable: its files cannot be read");
   }
 }

@@ -1,10 +1,10 @@
 import { ranges } from "../foundation/preferred-type.rules.ts";
 
-/** What a file can be sent as, the smallest first. Browsers want Brotli over TLS alone. */
+/** Smallest first. Browsers accept Brotli over TLS only. */
 const encodings = ["br", "gzip"] as const;
 export type Encoding = (typeof encodings)[number];
 
-/** The encoding that a client likes best, of those that it likes equally the smallest; undefined: as it is. */
+/** The encoding that the client prefers, the smallest of equals; undefined: none. */
 export function chooseEncoding(accept: string | undefined): Encoding | undefined {
   if (accept === undefined) return undefined;
   const liked = ranges(accept);

@@ -1,13 +1,13 @@
 /**
- * What the pages of the console may load and call: themselves, and where signed links lead, which is another origin when
- * the files are in a bucket, or the console was opened by another address than the one that links carry.
+ * The content security policy of the console. Signed links can be on another origin: files in a bucket, or a console
+ * opened under another address than GANTRY_PUBLIC_URL.
  */
 export function pagePolicy(linkAddress: string | undefined): string {
   const links = linkAddress === undefined ? [] : [new URL(linkAddress).origin];
   const policy = Object.entries({
     "default-src": ["'none'"],
     "script-src": ["'self'"],
-    // The parts that open above a page write style elements.
+    // Popovers write style elements.
     "style-src": ["'self'", "'unsafe-inline'"],
     "img-src": ["'self'", "blob:", "data:", ...links],
     "media-src": ["'self'", "blob:", "data:", ...links],
@@ -18,6 +18,6 @@ export function pagePolicy(linkAddress: string | undefined): string {
   })
     .map(([name, sources]) => `${name} ${sources.join(" ")}`)
     .join("; ");
-  // A script must satisfy both policies: 'self' takes no path, and a path needs no host that a proxy may have changed.
+  // A script must satisfy both policies. 'self' cannot have a path, and a path needs no host, which a proxy may change.
   return `${policy}, script-src *:*/console/assets/`;
 }

@@ -5,11 +5,9 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { Encoding } from "./content-encoding.rules.ts";
 
-/** A file of the console, held in memory. */
 export interface ConsoleFile {
   readonly type: string;
   readonly isCompressible: boolean;
-  /** As the address of this very content in this encoding. */
   etag(encoding: Encoding | undefined): string;
   bytes(encoding: Encoding | undefined): Promise<Buffer>;
 }
@@ -20,17 +18,17 @@ const textTypes: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
 };
-/** Below this an encoding saves nothing that is worth its headers. */
+/** Compressing less than this is not worth its headers. */
 const leastToCompress = 1000;
 
-/** Takes a few hundredths of a second for all of them; the highest would take seconds. */
+/** Compresses all files in a few hundredths of a second; the highest quality takes seconds. */
 const brotliQuality = 6;
 const compress: Readonly<Record<Encoding, (bytes: Buffer) => Promise<Buffer>>> = {
   br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }),
   gzip: (bytes) => promisify(gzip)(bytes),
 };
 
-/** All files below a folder by their paths in it. At once: to take turns for a few small files costs more than to read them. */
+/** All files in a folder by their relative paths. Synchronous: for a few small files it is faster. */
 export function readFiles(folder: string): ReadonlyMap<string, ConsoleFile> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.startsWith("."))
@@ -43,7 +41,7 @@ export function readFiles(folder: string): ReadonlyMap<string, ConsoleFile> {
 
 function toFile(plain: Buffer, extension: string): ConsoleFile {
   const hash = createHash("sha256").update(plain).digest("base64url").slice(0, 22);
-  /** Each is made when the first client wants it, once. */
+  /** Created on first use. */
   const made = new Map<Encoding, Promise<Buffer>>();
   return {
     type: textTypes[extension] ?? "application/octet-stream",

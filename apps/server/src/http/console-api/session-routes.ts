@@ -13,17 +13,17 @@ import { sessionCookie, sessionKey } from "../foundation/session-cookie.ts";
 export interface SessionRouteDeps {
   accounts: Pick<Accounts, "authenticate" | "useSignInLink" | "openSession" | "endSession">;
   clock: Clock;
-  /** GANTRY_PUBLIC_URL, when the operator set one. */
+  /** GANTRY_PUBLIC_URL, if the operator has set it. */
   publicUrl: string | undefined;
 }
 
 const address = "/console/api/session";
-/** A key or a token. Nobody has shown a key yet, so nothing longer is held in memory. */
+/** A key or a token. The caller is still unknown, so longer bodies are not read. */
 const maxBodyBytes = 4 * 1024;
 
 /**
- * Signing in to the console, with a sign-in link or a key, and out of it. The session is in a cookie that no script can read
- * and that is of no use in a header. It reaches as far as the key that it was opened with, and ends before it or with it.
+ * Signing in to the console with a sign-in link or a key, and signing out. The session is in a cookie that scripts
+ * cannot read and that does not work in a header. It has the rights of its key and ends with it, or earlier.
  */
 export async function sessionRoutes(
   app: FastifyInstance,
@@ -37,7 +37,7 @@ export async function sessionRoutes(
     if (isOwnOrigin(origin, host, publicUrl)) return;
     throw fault(
       "forbidden",
-      "Pages of other sites may not sign in here: where the console has a domain, GANTRY_PUBLIC_URL must name it",
+      "Pages of other sites cannot sign in here. If the console has its own domain, set GANTRY_PUBLIC_URL to it.",
     );
   });
 
@@ -66,20 +66,20 @@ export async function sessionRoutes(
     try {
       await accounts.endSession(await accounts.authenticate(presented), presented);
     } catch (error) {
-      // It has ended already: by its time, or in another window.
+      // The session has expired or was ended in another window.
       if (!(error instanceof Fault && error.type === "unauthorized")) throw error;
     }
   }
 }
 
-/** The server itself speaks no TLS: what stands before it is known by the public address, or by the page that asks. */
+/** The server has no TLS itself: the public address or the page's origin shows whether a proxy has. */
 function cameByTls({ baseUrl, headers }: FastifyRequest): boolean {
   return [baseUrl, headers.origin].some((one) => one?.startsWith("https://"));
 }
 
 function toWire(caller: Caller): SessionRecord {
   const { username, role, keyName, models, monthlyLimitMicros, sessionEndsAt, expiresAt } = caller;
-  if (sessionEndsAt === null) throw fault("unauthorized", "Nobody is signed in: a key alone is no session");
+  if (sessionEndsAt === null) throw fault("unauthorized", "Not signed in: a key alone is not a session");
   const end = expiresAt !== null && expiresAt < sessionEndsAt ? expiresAt : sessionEndsAt;
   return {
     username,

@@ -48,7 +48,7 @@ ${sections}
 <dl>
 ${rows(agentErrors)}
 </dl>
-<p>A run that failed has <code>{"type", "message"}</code> in its field <code>error</code>:</p>
+<p>A failed run has <code>{"type", "message"}</code> in its field <code>error</code>:</p>
 <dl>
 ${rows(runErrors)}
 </dl>

@@ -2,8 +2,8 @@ import type { FastifyInstance } from "fastify";
 import { jsonParserOf } from "./parse-json.ts";
 
 /**
- * Many clients name JSON as content type on every request, also where there is no body (deleting, rotating). By itself
- * Fastify refuses that; on routes that are registered on `app` it is the same as no body.
+ * Many clients send the JSON content type on every request, also without a body (DELETE, rotate). Fastify refuses that
+ * by default; here it counts as no body.
  */
 export function acceptEmptyBodies(app: FastifyInstance): void {
   const parse = jsonParserOf(app);

@@ -27,7 +27,7 @@ const open: Access = { by: "anyone", ...allowed };
 const everyKey: Access = { by: "key", ...allowed };
 const own: Access = { ...everyKey, confined: "own" };
 const asCard: Access = { ...everyKey, confined: "card" };
-/** What belongs to the owner; using it is work, which a replaced secret may finish. */
+/** Uses what the owner has set up, which a replaced secret may finish. */
 const ownersWork = (doing: string): Access => ({ ...everyKey, confined: "refuse", doing });
 /** Changes what the owner has set up. */
 const managing = (doing: string): Access => ({ ...everyKey, confined: "refuse", grace: "refuse", doing });
@@ -115,7 +115,7 @@ const ofOperations: Readonly<Record<OperationRoute, Access>> = {
   "GET /v1/runs/{run_id}/events/list": own,
   "GET /v1/runs/{run_id}/confirmations": own,
   "POST /v1/runs/{run_id}/confirmations/{confirmation_id}": own,
-  // Only the connector makes such secrets.
+  // Only the connector creates such secrets.
   "GET /v1/runs/{run_id}/secrets/{secret_id}": ownersWork("use the connector"),
   "POST /v1/drives": managing("create or delete drives"),
   "GET /v1/drives": ownersWork("use drives"),
@@ -178,7 +178,7 @@ export function accessOf(route: string): { row: string; access: Access } {
   throw new Error(`${route} has no row in http/foundation/access-table.ts`);
 }
 
-/** Applies what the row of a route says of the caller's key. What `own` and `card` mean is up to the features. */
+/** Refuses keys as the row of the route says. Features implement `own` and `card`. */
 export function refuseKey(access: Access, caller: Caller): void {
   if ((access.by === "admin" || access.by === "operator") && caller.role !== "admin")
     throw fault("forbidden", "Only an admin may do this");

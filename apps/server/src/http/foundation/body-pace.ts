@@ -6,21 +6,20 @@ export interface BodyPace {
   /** A JSON body up to this size must be complete within one window. */
   shortBytes: number;
   windowMs: number;
-  /** What every other body must bring in each window, on average. */
+  /** The average rate that every other body must keep in each window. */
   bytesPerSecond: number;
-  /** How often bodies are looked at. */
-  lookMs: number;
+  checkMs: number;
 }
 
 export const defaultPace: BodyPace = {
   shortBytes: 1024 * 1024,
   windowMs: 30_000,
   bytesPerSecond: 10 * 1024,
-  lookMs: 1_000,
+  checkMs: 1_000,
 };
 
 interface Arrival {
-  /** Time in which the server waited for the client, since the window began. */
+  /** Time that the server has waited for the client since the window began. */
   waitedMs: number;
   bytesAtStart: number;
   bytesAtWindow: number;
@@ -29,8 +28,8 @@ interface Arrival {
 const json = /^\s*application\/([\w.-]+\+)?json\s*(;|$)/i;
 
 /**
- * Finds bodies that arrive too slowly, whoever reads them. Only time in which the server waits for the client counts:
- * while bytes lie unread in memory, or the client waits to be told to continue, the server is the slow one.
+ * Finds bodies that arrive too slowly. Only the time that the server waits for the client counts: not while bytes are
+ * unread in memory, or while the client waits for 100 Continue.
  */
 export class SlowBodies {
   readonly #pace: BodyPace;
@@ -40,8 +39,8 @@ export class SlowBodies {
     this.#pace = pace;
   }
 
-  /** Call it every `lookMs` with all requests that may be incomplete; answers those to refuse, and why. */
-  look(requests: readonly IncomingMessage[]): Map<IncomingMessage, Fault> {
+  /** Call every `checkMs` with all requests that may be incomplete; returns those to refuse. */
+  check(requests: readonly IncomingMessage[]): Map<IncomingMessage, Fault> {
     const late = new Map<IncomingMessage, Fault>();
     const arrivals = new Map<IncomingMessage, Arrival>();
     for (const request of requests) {
@@ -50,7 +49,7 @@ export class SlowBodies {
       const arrival = this.#arrivals.get(request) ?? { waitedMs: 0, bytesAtStart: bytesRead, bytesAtWindow: bytesRead };
       arrivals.set(request, arrival);
       if (request.readableLength > 0 || awaitsContinue(request)) continue;
-      arrival.waitedMs += this.#pace.lookMs;
+      arrival.waitedMs += this.#pace.checkMs;
       if (arrival.waitedMs < this.#pace.windowMs) continue;
       const reason = this.#reason(request, arrival, bytesRead);
       if (reason) late.set(request, reason);
@@ -69,6 +68,6 @@ export class SlowBodies {
     }
     if (bytesRead - arrival.bytesAtWindow >= (bytesPerSecond * windowMs) / 1000) return undefined;
     const rate = `${bytesPerSecond / 1024} kB per second`;
-    return fault("request_timeout", `The body arrived too slowly: at least ${rate} are required. Send it again.`);
+    return fault("request_timeout", `The body arrived too slowly: at least ${rate} is required. Send it again.`);
   }
 }

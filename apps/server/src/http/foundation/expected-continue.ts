@@ -1,38 +1,37 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** Requests whose client may still wait for a word before it sends its body. */
+/** Requests whose client may still wait for 100 Continue. */
 const waiting = new WeakSet<IncomingMessage>();
 
 /**
- * For a client that asks before it sends its body (`Expect: 100-continue`): it is told to go on when somebody reads the
- * body for the first time, and never once it is refused or answered, so that who is refused uploads nothing. node:http
- * ends the connection after an answer that came without this word: nobody could tell a body from the next request.
+ * For a client that sends `Expect: 100-continue`: it gets 100 Continue when something reads the body for the first time,
+ * and not once it is refused or answered, so that a refused client uploads nothing. node:http closes the connection after
+ * an answer without 100 Continue, because a late body could be taken for the next request.
  *
- *   waiting ──first read──► told to go on
- *      └──forgone, or answered──► silent
+ *   waiting ──first read──► continued
+ *      └──suppressed or answered──► silent
  */
 export function continueWhenWanted(request: IncomingMessage, response: ServerResponse): void {
   waiting.add(request);
-  // The first call of what fetches more for a stream is the first that anybody wants of it.
+  // The first `_read` is the first time that anything reads the stream.
   const read = request._read;
   request._read = function (size) {
     request._read = read;
     if (waiting.delete(request) && !response.headersSent) response.writeContinue();
     read.call(this, size);
   };
-  // A body that came along with its head needs no word. Without one node:http would end the connection after the answer,
-  // and with it the requests that follow on it. The parser has gone through all that arrived by then.
+  // If the body came with the head, send 100 Continue too. Otherwise node:http would close the connection after the
+  // answer, and with it pipelined requests. By now the parser has processed everything that arrived.
   setImmediate(() => {
     if (request.complete && waiting.delete(request) && !response.headersSent) response.writeContinue();
   });
 }
 
-/** Whether the client has not been told yet to send its body. */
 export function awaitsContinue(request: IncomingMessage): boolean {
   return waiting.has(request);
 }
 
-/** What comes of the body from now on is read to be forgotten: that is no reason to ask for it. */
+/** The body will be discarded, which is no reason to ask for it. */
 export function suppressContinue(request: IncomingMessage): void {
   waiting.delete(request);
 }

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { agentErrorBody } from "../agents-api/agents-dialect.ts";
 import { createFrontListener, type FrontListener } from "./front-listener.ts";
 
-const pace = { shortBytes: 1024, windowMs: 200, bytesPerSecond: 10_000, lookMs: 20 };
+const pace = { shortBytes: 1024, windowMs: 200, bytesPerSecond: 10_000, checkMs: 20 };
 let frontListener: FrontListener;
 let port: number;
 
@@ -113,10 +113,10 @@ test("from a moment on every answer ends its connection, also those that were as
 
 describe("a request that does not say whom it asks", () => {
   test.each([
-    ["none", "X: y", "The Host header is missing"],
-    ["two", "Host: a\r\nhOST: b", "There is more than one Host header"],
-    ["the same twice", "Host: a\r\nHost: a", "There is more than one Host header"],
-    ["no host", "Host: a b", "The Host header is no host"],
+    ["none", "X: y", "Missing Host header."],
+    ["two", "Host: a\r\nhOST: b", "More than one Host header."],
+    ["the same twice", "Host: a\r\nHost: a", "More than one Host header."],
+    ["no host", "Host: a b", "Invalid Host header."],
   ])("is refused: %s", async (_, host, message) => {
     expect(await get("/api/v2/me", host)).toMatchObject({
       status: 400,

@@ -19,41 +19,40 @@ import { requestIdOf } from "./request-id.ts";
 import { pathOf } from "./request-path.ts";
 
 /**
- * The listening socket, open from the first moment of the process on. It answers `/healthz` and `/readyz` itself and
- * refuses everything else as retryable until the server behind it is ready, and again once it is going down.
+ * The listening socket, open as soon as the process starts. It answers `/healthz` and `/readyz` itself and refuses
+ * everything else as retryable until the server behind it is ready, and again during shutdown.
  *
  *   starting ──► open ──► closing
  */
 export interface FrontListener {
   readonly server: Server;
   listen(host: string, port: number): Promise<number>;
-  /** From now on requests go to the listener; `notReady` is asked by `/readyz`: why it is not, undefined when it is. */
+  /** Passes requests to the listener. `/readyz` asks `notReady` for the reason; undefined when ready. */
   open(listener: RequestListener, notReady: () => Promise<string | undefined>): void;
-  /** From now on every answer ends its connection: whoever keeps one would find it cut in the middle of a request. */
+  /** Closes each connection after its answer, so that no client is cut off in the middle of a request. */
   closeAfterAnswers(): void;
-  /** From now on every request is refused as retryable; those under way go on, and `/healthz` still answers. */
+  /** Refuses every new request as retryable; those in progress continue, and `/healthz` still answers. */
   refuseNew(): void;
-  /** How many requests are not answered to their end. */
   underWay(): number;
-  /** Resolves when no request is under way, or the time is over. */
+  /** Resolves when no request is in progress, or after the time limit. */
   idle(milliseconds: number): Promise<void>;
   /** Refuses new requests, closes the socket and idle connections, and resolves when the last connection has ended. */
   close(): Promise<void>;
 }
 
-/** How a part of the addresses words its errors, where it does not as the others do. */
+/** The error format of a part of the path space. */
 export type ListenerDialect = (failure: Fault) => Record<string, unknown>;
 
-// Headers must come at once. Bodies may take long (500 MB over a slow line) as long as they keep their pace.
+// Headers must arrive at once. Bodies may take long (500 MB over a slow link) if they keep their pace.
 const headersTimeoutMs = 15_000;
-const mostKnownHosts = 1000;
-/** Links in answers begin with it: what no link can begin with is refused before anything is done. */
+const maxKnownHosts = 1000;
+/** Links in answers begin with the host, so an invalid one is refused first. */
 function isHost(host: string): boolean {
   return /^[A-Za-z0-9._:[\]-]{1,255}$/.test(host) && URL.canParse(`http://${host}`);
 }
 const ownPath = /^\/(healthz|readyz)\/*(?:\?|$)/;
 
-/** `dialects`: by the first part of their addresses, as "/v1". */
+/** `dialects`: by the first path segment, such as "/v1". */
 export function createFrontListener(
   publicUrl: string | undefined,
   dialects: Readonly<Record<string, ListenerDialect>> = {},
@@ -63,33 +62,33 @@ export function createFrontListener(
   let behind: RequestListener | undefined;
   let whyNotReady: () => Promise<string | undefined> = async () => undefined;
   const underWay = new Ring<ServerResponse>();
-  /** Answered before their body had arrived. */
+  /** Answered before their body arrived. */
   const unread = new Ring<IncomingMessage>();
   let keepsConnections = true;
-  /** Those that were looked at: nearly all requests name the same few. */
+  /** Nearly all requests name the same few hosts. */
   const knownHosts = new Set<string>();
   const whenIdle = new Set<() => void>();
 
   function pass(listener: RequestListener, request: IncomingMessage, response: ServerResponse): void {
-    const place = underWay.add(response);
+    const entry = underWay.add(response);
     response.on("close", () => {
-      place.leave();
+      entry.leave();
       if (!request.complete) watchRest(request);
-      if (underWay.size === 0) for (const tell of whenIdle) tell();
+      if (underWay.size === 0) for (const resolve of whenIdle) resolve();
     });
     listener(request, response);
   }
 
   function watchRest(request: IncomingMessage): void {
-    const place = unread.add(request);
-    request.on("close", () => place.leave());
+    const entry = unread.add(request);
+    request.on("close", () => entry.leave());
   }
 
   const slowBodies = new SlowBodies(pace);
-  // Without regard to who reads the body: the answer ends the connection, and with it the reading.
-  const looks = setInterval(() => {
+  // The answer ends the connection, and with it whatever reads the body.
+  const checks = setInterval(() => {
     const responses = new Map(underWay.all().map((response) => [response.req as IncomingMessage, response]));
-    for (const [request, failure] of slowBodies.look([...responses.keys(), ...unread.all()])) {
+    for (const [request, failure] of slowBodies.check([...responses.keys(), ...unread.all()])) {
       const response = responses.get(request);
       if (!response || response.headersSent) request.destroy();
       else {
@@ -97,7 +96,7 @@ export function createFrontListener(
         answerFault(request, response, failure, baseOf(request));
       }
     }
-  }, pace.lookMs).unref();
+  }, pace.checkMs).unref();
 
   function endConnection(response: ServerResponse): void {
     if (!response.headersSent) response.setHeader("connection", "close");
@@ -107,13 +106,13 @@ export function createFrontListener(
     const { headers, httpVersion, socket, rawHeaders, url = "" } = request;
     response.setHeader("x-content-type-options", "nosniff");
     if (!keepsConnections) endConnection(response);
-    // Only before HTTP/1.1 may a client say nothing of whom it calls: then it is the address that it has called.
+    // HTTP/1.0 clients may omit Host.
     if (headers.host === undefined && httpVersion === "1.0") headers.host = hostOf(socket);
-    if (headers.host === undefined) return refuseUnreadable(request, response, "The Host header is missing");
-    if (hasTwoHosts(rawHeaders)) return refuseUnreadable(request, response, "There is more than one Host header");
+    if (headers.host === undefined) return refuseUnreadable(request, response, "Missing Host header.");
+    if (hasTwoHosts(rawHeaders)) return refuseUnreadable(request, response, "More than one Host header.");
     if (!knownHosts.has(headers.host)) {
-      if (!isHost(headers.host)) return refuseUnreadable(request, response, "The Host header is no host");
-      if (knownHosts.size < mostKnownHosts) knownHosts.add(headers.host);
+      if (!isHost(headers.host)) return refuseUnreadable(request, response, "Invalid Host header.");
+      if (knownHosts.size < maxKnownHosts) knownHosts.add(headers.host);
     }
     const asked = ownPath.exec(url.startsWith("/") ? url : pathOf(url))?.[1];
     if (asked === "healthz") return answer(request, response, 200, { status: "ok" });
@@ -123,30 +122,30 @@ export function createFrontListener(
   };
 
   const server = createServer(
-    // A missing Host is refused here, with a body that says so.
+    // A missing Host is refused below, with a body that explains it.
     { requestTimeout: 0, headersTimeout: headersTimeoutMs, keepAliveTimeout: 72_000, requireHostHeader: false },
     receive,
   );
 
   async function answerReady(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (state !== "open") return answer(request, response, 503, { status: state });
-    const reason = await whyNotReady().catch(() => "The server cannot say whether it is ready");
+    const reason = await whyNotReady().catch(() => "The readiness check failed");
     if (reason === undefined) answer(request, response, 200, { status: "ready" });
     else answer(request, response, 503, { status: "not ready", reason });
   }
 
   function refuse(request: IncomingMessage, response: ServerResponse): void {
-    // Whoever is in the middle of sending must still be able to read the answer.
+    // A client that is still sending must be able to read the answer.
     discardBody(request, response);
     const msg = state === "closing" ? "The server is shutting down" : "The server is starting";
-    // Whoever looks at it in a browser sees what was asked for as soon as it is there.
+    // A browser shows the requested page as soon as the server is ready.
     if (prefersOverJson(request.headers.accept, "text/html")) response.setHeader("refresh", "2");
     answerFault(request, response, fault("service_unavailable", msg, { retryAfterSeconds: 1 }), baseOf(request));
   }
 
   const baseOf = ({ headers }: IncomingMessage) => publicUrl ?? `http://${headers.host ?? "localhost"}`;
 
-  /** Where nothing says under which name the client knows this server. */
+  /** For requests without a valid Host header. */
   const addressOf = (socket: Socket) => publicUrl ?? `http://${hostOf(socket)}`;
 
   function refuseUnreadable(request: IncomingMessage, response: ServerResponse, msg: string): void {
@@ -161,7 +160,7 @@ export function createFrontListener(
     answer(request, response, failure.status, dialect ? dialect(failure) : errorBody(failure, base));
   }
 
-  // What node:http cannot read as a request never becomes one; it is answered on the bare socket.
+  // A request that node:http cannot parse is answered on the bare socket.
   function refuseSocket(socket: Socket, msg: string): void {
     const failure = fault("request_invalid", msg);
     const body = JSON.stringify(errorBody(failure, addressOf(socket)));
@@ -175,15 +174,15 @@ export function createFrontListener(
 
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
-    refuseSocket(socket, unreadable[error.code ?? ""] ?? "The request is not readable as HTTP");
+    refuseSocket(socket, unreadable[error.code ?? ""] ?? "The request is not valid HTTP.");
   });
-  server.on("connect", (_request, socket: Socket) => refuseSocket(socket, "This server is no proxy"));
+  server.on("connect", (_request, socket: Socket) => refuseSocket(socket, "This server is not a proxy."));
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
     continueWhenWanted(request, response);
     receive(request, response);
   });
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
-    refuseUnreadable(request, response, "The header Expect asks for what this server does not do"),
+    refuseUnreadable(request, response, "Unsupported Expect header. Only 100-continue is supported."),
   );
 
   return {
@@ -226,7 +225,7 @@ export function createFrontListener(
       state = "closing";
       return new Promise((resolve) => {
         server.close(() => {
-          clearInterval(looks);
+          clearInterval(checks);
           resolve();
         });
         server.closeIdleConnections();
@@ -240,11 +239,11 @@ function hostOf({ localAddress = "localhost", localPort }: Socket): string {
 }
 
 const unreadable: Record<string, string> = {
-  HPE_HEADER_OVERFLOW: "The headers of the request are too long",
-  ERR_HTTP_REQUEST_TIMEOUT: "The headers of the request came too late",
+  HPE_HEADER_OVERFLOW: "The request headers are too long.",
+  ERR_HTTP_REQUEST_TIMEOUT: "The request headers arrived too late.",
 };
 
-/** node:http takes the first one, and what stands before the server may have taken the other. */
+/** node:http uses the first Host header; a proxy may have used the other. */
 function hasTwoHosts(rawHeaders: readonly string[]): boolean {
   let found = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

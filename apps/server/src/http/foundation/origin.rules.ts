@@ -1,11 +1,9 @@
 import { isIP } from "node:net";
 
 /**
- * Whether a request may come from where it says. Programs send no `Origin`, browsers always do; a page of somebody else
- * is refused, as the protocol demands.
- *
- * The name in `Host` proves nothing when it is a domain: whoever owns one can let it lead to this machine and be at once
- * the page and, for the browser, the server. An address or `localhost` cannot be pointed elsewhere.
+ * Whether the page that sends a request may call this server. Programs send no `Origin`, browsers always do. A domain
+ * in `Host` proves nothing: its owner can point it to this machine and serve the page too. An address or `localhost`
+ * cannot be rebound.
  */
 export function isOwnOrigin(
   origin: string | undefined,

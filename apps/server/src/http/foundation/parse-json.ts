@@ -4,11 +4,10 @@ import { type Unstorable, unstorableInJson } from "./unstorable-text.rules.ts";
 
 type Parse = (request: FastifyRequest, bytes: Buffer, done: (error: Error | null, body?: unknown) => void) => void;
 
-/** The `code` of the error about a body that is JSON and has a field name which would change what an object is. */
+/** The `code` of the error about a field name that would change the prototype of an object. */
 export const poisonousName = "GANTRY_POISONOUS_NAME";
 export const poisonousNameText = "a field name is not allowed: __proto__ anywhere, prototype in constructor";
 
-/** The `code` of the error about a body with text that cannot be stored. */
 const unstorableText = "GANTRY_UNSTORABLE_TEXT";
 
 interface UnstorableError extends Error {
@@ -16,7 +15,7 @@ interface UnstorableError extends Error {
   loc: Unstorable["loc"];
 }
 
-/** The framework's own parser, which says the same of such a name as of what is no JSON: told apart. */
+/** Fastify reports such a name as invalid JSON; this parser tells the two apart. */
 export function jsonParserOf(app: FastifyInstance): Parse {
   const parse = app.getDefaultJsonParser("error", "error");
   return (request, bytes, done) => {

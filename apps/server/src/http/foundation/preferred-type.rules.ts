@@ -1,4 +1,4 @@
-/** Each entry of an Accept or Accept-Encoding header with how much it is liked, in the order in which they stand. */
+/** The entries of an Accept or Accept-Encoding header with their quality, in order. */
 export function ranges(accept: string): { type: string; quality: number }[] {
   return accept.split(",").map((range) => {
     const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
@@ -7,17 +7,17 @@ export function ranges(accept: string): { type: string; quality: number }[] {
   });
 }
 
-/** Whether a client names a type, and likes it no less than another; who likes both equally gets what it names first. */
+/** Whether the client accepts `type` at least as much as `other`; of equals it gets the first. */
 export function prefers(accept: string | undefined, type: string, other: string): boolean {
-  // Nearly all clients name it not at all, or alone.
+  // Nearly all clients send no Accept header, or a single type.
   if (accept === undefined || accept === "*/*" || accept === other) return false;
   if (accept === type) return true;
-  const liked = ranges(accept);
-  const own = liked.findIndex((range) => range.type === type);
-  const quality = liked[own]?.quality ?? 0;
+  const accepted = ranges(accept);
+  const own = accepted.findIndex((range) => range.type === type);
+  const quality = accepted[own]?.quality ?? 0;
   if (quality <= 0) return false;
-  const others = liked.findIndex((range) => range.type === other);
-  const othersQuality = liked[others]?.quality ?? 0;
+  const others = accepted.findIndex((range) => range.type === other);
+  const othersQuality = accepted[others]?.quality ?? 0;
   return quality > othersQuality || (quality === othersQuality && own < others);
 }
 

@@ -2,9 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import { sessionKey } from "./session-cookie.ts";
 
 /**
- * The API key as the request presents it: `X-API-KEY`, `Authorization: Bearer <key>`, or the bare key in
- * `Authorization` (the scheme `APIKeyHeader` of the OpenAPI documents). Where there is none, the one that the console is
- * signed in with.
+ * The API key of a request: `X-API-KEY`, `Authorization: Bearer <key>`, or the bare key in `Authorization` (the scheme
+ * `APIKeyHeader` of the OpenAPI documents). Without one, the session of the console.
  */
 export function presentedKey(headers: IncomingHttpHeaders): string | undefined {
   const own = headers["x-api-key"];

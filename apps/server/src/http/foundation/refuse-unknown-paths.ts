@@ -5,15 +5,14 @@ import { pathOf } from "./request-path.ts";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 
-/** As many characters as a parameter in a path may have. */
 export const maxParamLength = 2048;
 
 /**
- * Answers what no route of `app` does, in its dialect: a wrong method is told apart from a wrong path. Called before its
- * routes are added.
+ * Answers requests without a route, in the dialect of `app`: 405 for a wrong method, 404 for a wrong path. Call it
+ * before you add routes.
  */
 export function refuseUnknownPaths(app: FastifyInstance): void {
-  // A second, empty router knows which paths exist at all.
+  // A second router without handlers knows which paths exist.
   const known = FindMyWay({ ignoreTrailingSlash: true, maxParamLength });
   app.addHook("onRoute", ({ method, url }) => {
     for (const one of [method].flat()) if (!known.hasRoute(one as "GET", url)) known.on(one as "GET", url, () => {});

@@ -1,13 +1,13 @@
-/** What clients send to a proxy names a host before the path, and the router takes it as well. */
+/** Requests to a proxy name a host before the path; the router accepts them too. */
 const hostBefore = /^https?:\/\/[^/#]*/i;
 
-/** The path of what a request asks for, as it was sent. */
+/** The path of a request, as it was sent. */
 export function pathOf(url: string): string {
   const [address = ""] = url.split("?", 1);
   return address.replace(hostBefore, "") || "/";
 }
 
-/** A route as it is measured: without the patterns that its parameters must match. */
+/** The route without the patterns of its parameters, for metrics. */
 export function templateOf(route: string): string {
   return route.replace(/\(.*?\)(?=\/|$)/g, "");
 }

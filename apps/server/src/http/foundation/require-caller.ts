@@ -7,8 +7,8 @@ import { presentedKey } from "./presented-key.ts";
 import { believedUser, isOfConsole } from "./session-cookie.ts";
 
 /**
- * Finds who sends a request and applies the route's row of the access table: 401 without a working key, 403 where this
- * kind of key is refused. Meant as an `onRequest` hook as well as inside a handler: each request is looked up once.
+ * Finds the caller of a request and applies the route's row of the access table: 401 without a valid key, 403 if this
+ * kind of key is refused. Each request is looked up once.
  */
 export function requireCaller(
   authenticate: (presented: string) => Promise<Caller>,
@@ -23,7 +23,7 @@ export function requireCaller(
   async function admit(request: FastifyRequest): Promise<Caller> {
     const caller = await identify(request);
     const { access } = request.routeOptions.config;
-    // Addresses without a route have no row.
+    // Unknown paths have no row.
     if (access) refuseKey(access, caller);
     return caller;
   }
@@ -37,7 +37,7 @@ export function requireCaller(
     const key = presentedKey(headers);
     if (key !== undefined) return isOfConsole(headers) ? identifyPage(headers, key) : authenticate(key);
     return Promise.reject(
-      fault("unauthorized", "API key required: send it as X-API-KEY or as Authorization: Bearer", {
+      fault("unauthorized", "API key required. Send it as X-API-KEY or Authorization: Bearer.", {
         headers: { "www-authenticate": "Bearer" },
       }),
     );
@@ -50,7 +50,7 @@ export function callerOf({ identified }: FastifyRequest): Promise<Caller> {
   return identified.caller;
 }
 
-/** The session of a browser may be another user's by now: what a page shows as one's own must not go to the other. */
+/** Another user may have signed in since the page was loaded: its data must not go to the new user. */
 function unlessAnother(caller: Caller, believed: string | undefined): Caller {
   if (believed === undefined || believed === caller.username) return caller;
   throw fault("conflict", `You are signed in as ${caller.username} now`, {
@@ -60,7 +60,7 @@ function unlessAnother(caller: Caller, believed: string | undefined): Caller {
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Whose it is, once that was asked; null before. */
+    /** Null until the caller has been looked up. */
     identified: { by: (presented: string) => Promise<Caller>; caller: Promise<Caller> } | null;
   }
 }

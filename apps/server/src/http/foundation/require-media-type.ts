@@ -6,8 +6,8 @@ const takesBody = new Set(["PUT", "POST", "PATCH"]);
 const form = /^\s*multipart\/form-data\s*(;|$)/i;
 
 /**
- * For routes that store bytes under the type of their Content-Type header: a header that is not one media type is
- * refused. A form is read as one, whatever its boundary. Where no body is taken, a wrong header means nothing.
+ * For routes that store bytes under their Content-Type: refuses a header that is not a media type. Forms are read as
+ * forms. Without a body the header is ignored.
  */
 export function requireMediaType(app: FastifyInstance): void {
   app.addHook("onRequest", (request, _reply, done) => {

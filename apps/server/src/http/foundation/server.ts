@@ -22,24 +22,24 @@ import { nulInAddress, nulText } from "./unstorable-text.rules.ts";
 
 export interface ServerOptions {
   log: Log;
-  /** GANTRY_PUBLIC_URL, when the operator set one. */
+  /** GANTRY_PUBLIC_URL, if the operator has set it. */
   publicUrl: string | undefined;
-  /** GANTRY_FILES_URL, when the operator set one. */
+  /** GANTRY_FILES_URL, if the operator has set it. */
   filesUrl?: string | undefined;
   telemetry?: Telemetry;
   /** Finds the caller of every route that needs a key, before its body is read. */
   authenticate?: (presented: string) => Promise<Caller>;
 }
 
-/** An error writer for one part of the path space; the agents surface brings its own. */
+/** Writes errors for one part of the path space. */
 export type Dialect = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
-/** Throws what is said of an address that cannot be read. */
+/** Throws the error for a path that the router cannot decode. */
 type UnreadableAddress = (request: FastifyRequest) => Promise<never>;
 
 /**
- * The HTTP server without any route: request ids, error bodies, 404 and 405. Surfaces are registered on it as Fastify
- * plugins; a surface with another dialect sets its own error handler inside its plugin.
+ * The HTTP server without routes: request ids, error bodies, 404 and 405. Surfaces register as Fastify plugins; a
+ * surface with another dialect sets its own error handler.
  */
 export function createServer({
   log,
@@ -51,12 +51,12 @@ export function createServer({
   const app = Fastify({
     logger: false,
     bodyLimit: 1_048_576,
-    // Closing idle connections on shutdown; running ones are drained by `main.ts`.
+    // Idle connections are closed on shutdown; `main.ts` drains the others.
     forceCloseConnections: "idle",
     requestIdHeader: false,
     genReqId: (raw) => requestIdOf(raw.headers),
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: false, maxParamLength },
-    // Of an address that cannot be read, which the router gives to no plugin, and to no hook.
+    // The router passes a path that it cannot decode to no plugin and no hook.
     frameworkErrors: async (error, request, reply) => {
       discardBody(request.raw, reply.raw);
       const write = ofPart(dialects, request) ?? writeError;
@@ -105,7 +105,7 @@ export function createServer({
     if (rows.some((other) => other.access !== access))
       throw new Error(`${route.url} needs one access for all its methods`);
     route.config = { ...route.config, access };
-    // From here on whatever the request does belongs to its activity; hooks before it, and the parsing of a body, do not.
+    // Hooks and body parsing are not part of the activity.
     route.handler = function (request, reply) {
       request.template = template;
       return request.activity
@@ -116,7 +116,7 @@ export function createServer({
   });
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
-    // The next one at the same browser may be somebody else.
+    // Another user may sign in with the same browser.
     if (isOfConsole(request.headers)) reply.header("cache-control", "no-store");
     const { raw } = reply;
     const { traceparent, tracestate } = request.headers;
@@ -144,12 +144,12 @@ export function createServer({
     const loc = nulInAddress(request.url, request.params, request.query);
     done(loc && fault("value_error", nulText, { loc }));
   });
-  // Where there is nothing it does not matter what was sent: a body that is wrong, or too large, is not even looked at.
+  // Unknown paths are refused before their body is read.
   app.addHook("onRequest", function (request, reply, done) {
     if (request.is404) answerFrom(request.routeOptions.handler).call(this, request, reply, done);
     else done();
   });
-  // Whoever is refused before the body was read must still be able to read the answer.
+  // A client that is still sending must be able to read the refusal.
   app.addHook("onError", async (request, reply) => {
     discardBody(request.raw, reply.raw);
   });
@@ -158,7 +158,7 @@ export function createServer({
   return app;
 }
 
-/** Content of users has an origin of its own: nothing else is served there, and no content anywhere else. */
+/** Serves user content only on its own origin, and nothing else there. */
 function keepFilesApart(app: FastifyInstance, { protocol, host, href }: URL): void {
   app.addHook("onRequest", (request, _reply, done) => {
     const isOfFiles = URL.parse(`${protocol}//${request.headers.host}`)?.host === host;
@@ -170,8 +170,8 @@ function keepFilesApart(app: FastifyInstance, { protocol, host, href }: URL): vo
 }
 
 /**
- * The handler of a route that reads its body itself, or needs none, as the last hook before the body: Fastify would first
- * look for a parser of the body's type, which costs as much as reading a small form does.
+ * Runs the handler as the last hook before the body is parsed: looking up a parser for the body's type costs as much as
+ * reading a small form.
  */
 function answerFrom(handler: RouteHandlerMethod): onRequestHookHandler {
   return function (request, reply) {
@@ -186,7 +186,6 @@ function answerFrom(handler: RouteHandlerMethod): onRequestHookHandler {
   };
 }
 
-/** What was set for the part of the addresses that a request's is in. */
 function ofPart<T>(byPrefix: ReadonlyMap<string, T>, request: FastifyRequest): T | undefined {
   const path = pathOf(request.url);
   const [, found] = [...byPrefix].find(([prefix]) => path.startsWith(`${prefix}/`)) ?? [];
@@ -199,23 +198,23 @@ function one(header: string | string[] | undefined): string | undefined {
 
 declare module "fastify" {
   interface FastifyInstance {
-    /** The rows of the access table that routes were registered for. */
+    /** The rows of the access table that have a route. */
     readonly accessRows: ReadonlySet<string>;
-    /** Of plugins with a dialect of their own, by their prefix. */
+    /** By prefix, for plugins with their own dialect. */
     readonly dialects: Map<string, Dialect>;
-    /** By their prefix, the parts where more is said than that nothing is there. */
+    /** By prefix, the error for undecodable paths; elsewhere it is 404. */
     readonly unreadableAddresses: Map<string, UnreadableAddress>;
   }
   interface FastifyRequest {
-    /** The address that links in the answer carry. */
+    /** The base address of links in the answer. */
     readonly baseUrl: string;
-    /** What is measured of it; null until its first hook. */
+    /** Null until the first hook. */
     activity: Activity | null;
-    /** The path of its route as it was registered; undefined until its handler is called. */
+    /** The registered path of the route; undefined until its handler runs. */
     template: string | undefined;
   }
   interface FastifyContextConfig {
-    /** The handler reads the body of the request itself. */
+    /** The handler reads the body itself. */
     readsBody?: boolean;
     /** The operations of the route, where `foundation/route.ts` registered it: `GET /v1/agents/{agent_id}`. */
     routes?: readonly string[];

@@ -3,24 +3,23 @@ import { asPresentedSession } from "../../features/accounts/index.ts";
 
 const cookieName = "gantry_session";
 const consoleHeader = "x-gantry-console";
-/** Of a page that does not know yet. */
+/** Sent by a page that does not know its user yet. */
 const anybody = "1";
 
-/** Whether it is a page of the console that asks. */
 export function isOfConsole(headers: IncomingHttpHeaders): boolean {
   return headers[consoleHeader] !== undefined;
 }
 
-/** Who the page takes itself to be signed in as; undefined where it does not say. */
+/** The user that the page believes to be signed in; undefined if unknown. */
 export function believedUser(headers: IncomingHttpHeaders): string | undefined {
   const believed = headers[consoleHeader];
   return typeof believed === "string" && believed !== anybody ? believed : undefined;
 }
 
 /**
- * The session that the console is signed in by. A browser sends the cookie along with whatever it is made to ask for; this
- * header it sends only for a script of our own pages, as no form can send it and no other site's script is allowed to.
- * Without it the cookie is as if it were not there.
+ * The session of the console. Browsers send the cookie with every request, but only scripts of our own pages can set
+ * the console header: forms cannot, and scripts of other sites are not allowed to. Without the header the cookie is
+ * ignored.
  */
 export function sessionKey(headers: IncomingHttpHeaders): string | undefined {
   if (!isOfConsole(headers) || headers.cookie === undefined) return undefined;

@@ -1,12 +1,12 @@
 import type { Loc } from "../../kernel/errors.ts";
 
-/** JSON in valid UTF-8 can only write these as an escape. */
+/** Valid UTF-8 can contain these only as JSON escapes. */
 const escaped = /\\u(?:0000|[dD][89a-fA-F])/;
 
 export const nulText = "NUL characters are not allowed";
-const halfPairText = "The text is not valid Unicode: it has half of a surrogate pair";
+const loneSurrogateText = "The text is not valid Unicode: it has a lone surrogate";
 
-/** Text that PostgreSQL cannot store, and where it is. */
+/** Text that PostgreSQL cannot store, and its location. */
 export interface Unstorable {
   loc: Loc;
   why: string;
@@ -15,10 +15,10 @@ export interface Unstorable {
 function whyNot(text: unknown): string | undefined {
   if (typeof text !== "string") return undefined;
   if (text.includes("\0")) return nulText;
-  return text.isWellFormed() ? undefined : halfPairText;
+  return text.isWellFormed() ? undefined : loneSurrogateText;
 }
 
-/** A part of a body: its location is only built for the part that is refused. */
+/** Its location is built only if it is refused. */
 interface Part {
   value: unknown;
   step?: string | number;
@@ -26,8 +26,8 @@ interface Part {
 }
 
 /**
- * The first text or field name in a parsed JSON body that cannot be stored. Goes level by level without recursion,
- * because the depth of the body has not been checked yet.
+ * The first text or field name in a JSON body that cannot be stored. Iterates level by level, because the depth of the
+ * body has not been checked yet.
  */
 export function unstorableInJson(json: string, body: unknown): Unstorable | undefined {
   if (!escaped.test(json)) return undefined;
@@ -50,13 +50,12 @@ function locOf(part: Part): Loc {
   return loc;
 }
 
-/** The parameter of the path or the query that has a NUL. An address can only carry one as `%00`. */
+/** The path or query parameter that contains a NUL, which an address encodes as `%00`. */
 export function nulInAddress(url: string, params: unknown, query: unknown): Loc | undefined {
   if (!url.includes("%00")) return undefined;
-  for (const [place, values] of [["path", params] as const, ["query", query] as const]) {
+  for (const [part, values] of [["path", params] as const, ["query", query] as const]) {
     for (const [name, value] of Object.entries(Object(values))) {
-      if ([name, value].flat().some((text) => String(text).includes("\0")))
-        return [place, name === "*" ? "path" : name];
+      if ([name, value].flat().some((text) => String(text).includes("\0"))) return [part, name === "*" ? "path" : name];
     }
   }
   return ["path"];

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 
-/** Until what was written has left for the reader, or the reader has. Leaves no listener behind. */
+/** Resolves when written data has been sent, or the reader has disconnected. */
 export function untilDrained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

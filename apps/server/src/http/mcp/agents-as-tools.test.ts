@@ -74,7 +74,13 @@ beforeAll(async () => {
       return end();
     },
   });
-  await app.register(mcpApi, { log, authenticate: accounts.authenticate, tools, publicUrl: undefined });
+  await app.register(mcpApi, {
+    log,
+    authenticate: accounts.authenticate,
+    tools,
+    publicUrl: undefined,
+    version: "7.8.9",
+  });
   await app.listen({ host: "127.0.0.1", port: 0 });
   const key = await under.newUser("ann");
   await under.newUser("bob");

@@ -3,59 +3,63 @@ import type { Caller } from "../../features/accounts/index.ts";
 import type { McpTools, ToolAnswer } from "../../features/mcp-tools/index.ts";
 import type { Log } from "../../kernel/log.ts";
 import { toFault } from "../foundation/to-fault.ts";
-import { tellProgress } from "./report-progress.ts";
+import { reportProgress } from "./report-progress.ts";
 
 type Library = typeof import("@modelcontextprotocol/server");
+
+export interface McpServerDeps {
+  tools: McpTools;
+  log: Log;
+  version: string;
+}
 
 export interface Exchange {
   caller: Caller;
   /** For the log. */
   requestId: string;
-  /** The JSON-RPC message, or a list of them, as it was parsed. */
+  /** The parsed JSON-RPC message, or a list of them. */
   message: unknown;
-  /** Those that the protocol knows. The key is not among them. */
+  /** Only headers of the protocol, without the key. */
   headers: Record<string, string>;
-  /** What the client calls its session, where it names one. */
+  /** The client's session id, if any. */
   session: string | undefined;
   baseUrl: string;
   /** Aborted when the client leaves. */
   signal: AbortSignal;
 }
 
-const about = { name: "gantry", title: "Gantry", version: "0.1.0" };
 const instructions =
   "Tools named model_… run models, tools named agent_… run agents, tools named idp_… read from the identity tenant. A result that is a file is an s3:// address, which any model's file field takes.";
 
 /**
- * Answers one HTTP request of a client. Each gets a server of its own, which is gone with the answer: a client may send
- * the next one to another node. The answer is a stream, so that long runs keep their connection and can tell of progress.
+ * Answers one HTTP request with a server of its own, because the next request may go to another node. The answer is a
+ * stream, so that long runs keep their connection and report progress.
  */
-export function answerMessage(
-  library: Library,
-  { tools, log }: { tools: McpTools; log: Log },
-  exchange: Exchange,
-): Promise<Response> {
-  const { fetch } = library.createMcpHandler(() => serverFor(library, { tools, log }, exchange), {
+export function answerMessage(library: Library, deps: McpServerDeps, exchange: Exchange): Promise<Response> {
+  const { fetch } = library.createMcpHandler(() => serverFor(library, deps, exchange), {
     responseMode: "sse",
-    // Lists do not change under a client here as far as it is told, so there is nothing to subscribe to.
+    // Clients are not notified of changed lists, so there is nothing to subscribe to.
     maxSubscriptions: 0,
-    onerror: (error) => log.debug({ err: error }, "A message of an MCP client was refused"),
+    onerror: (error) => deps.log.debug({ err: error }, "A message of an MCP client was refused"),
   });
   const { headers, signal, message } = exchange;
-  // The library looks at nothing of the address.
+  // The library ignores the address.
   const request = new Request("http://localhost/mcp", { method: "POST", headers, signal });
   return fetch(request, { parsedBody: message });
 }
 
-function serverFor(library: Library, { tools, log }: { tools: McpTools; log: Log }, exchange: Exchange): Server {
+function serverFor(library: Library, { tools, log, version }: McpServerDeps, exchange: Exchange): Server {
   const { caller, baseUrl, session } = exchange;
   const { ProtocolError, ProtocolErrorCode } = library;
-  const server = new library.Server(about, {
-    capabilities: { tools: {} },
-    instructions,
-    // For questions to the user, which are never asked. The library's own takes longer to make than all the rest.
-    jsonSchemaValidator: { getValidator: neverAsked },
-  });
+  const server = new library.Server(
+    { name: "gantry", title: "Gantry", version },
+    {
+      capabilities: { tools: {} },
+      instructions,
+      // Only needed for elicitation, which is not used. Creating the library's own takes longer than everything else.
+      jsonSchemaValidator: { getValidator: notUsed },
+    },
+  );
 
   server.setRequestHandler("tools/list", async ({ params }) => {
     try {
@@ -77,7 +81,7 @@ function serverFor(library: Library, { tools, log }: { tools: McpTools; log: Log
   async function call(name: string, given: Record<string, unknown>, context: ServerContext) {
     const { id: requestId, signal } = context.mcpReq;
     const open = session === undefined ? undefined : tools.calls.open({ keyId: caller.keyId, session, requestId });
-    const progress = tellProgress(context);
+    const progress = reportProgress(context);
     try {
       return await tools.callTool({
         caller,
@@ -106,6 +110,6 @@ function resultOf({ content, structured, isError, meta }: ToolAnswer): CallToolR
   };
 }
 
-function neverAsked<T>(): JsonSchemaValidator<T> {
-  return () => ({ valid: false, data: undefined, errorMessage: "no questions are asked here" });
+function notUsed<T>(): JsonSchemaValidator<T> {
+  return () => ({ valid: false, data: undefined, errorMessage: "elicitation is not used" });
 }

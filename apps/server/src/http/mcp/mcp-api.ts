@@ -3,33 +3,28 @@ import { pipeline, Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "../../features/accounts/index.ts";
-import type { McpTools } from "../../features/mcp-tools/index.ts";
 import { fault } from "../../kernel/errors.ts";
-import type { Log } from "../../kernel/log.ts";
 import { discardBody } from "../foundation/discard-body.ts";
 import { isOwnOrigin } from "../foundation/origin.rules.ts";
 import { isUnstorable, jsonParserOf, poisonousName, poisonousNameText } from "../foundation/parse-json.ts";
 import { requireCaller } from "../foundation/require-caller.ts";
 import { clientPresence } from "../model-api/client-presence.ts";
-import { answerMessage } from "./answer-message.ts";
+import { answerMessage, type McpServerDeps } from "./answer-message.ts";
 import { rpcError } from "./rpc-error.ts";
 
-export interface McpApiDeps {
-  log: Log;
+export interface McpApiDeps extends McpServerDeps {
   authenticate(presented: string): Promise<Caller>;
-  tools: McpTools;
-  /** GANTRY_PUBLIC_URL, when the operator set one. */
+  /** GANTRY_PUBLIC_URL, if the operator has set it. */
   publicUrl: string | undefined;
 }
 
-/** Room for files as data URIs. */
+/** Large enough for files as data URIs. */
 const maxBodyBytes = 10_485_760;
 const sessionPattern = /^[\x21-\x7e]{1,100}$/;
 
 /**
- * Gantry as a server of the Model Context Protocol, at `/mcp` by streamable HTTP. No session lives here. The id that
- * `initialize` is answered with is never looked up: it only lets a client's later word that it cancels a call find that
- * call, on any node.
+ * Gantry as an MCP server at `/mcp`, by streamable HTTP, without sessions. The session id in the answer to `initialize`
+ * is not stored: it only lets a later cancellation find its call, on any node.
  */
 export async function mcpApi(app: FastifyInstance, deps: McpApiDeps): Promise<void> {
   const callerOf = requireCaller(deps.authenticate);
@@ -41,11 +36,11 @@ export async function mcpApi(app: FastifyInstance, deps: McpApiDeps): Promise<vo
     { parseAs: "buffer", bodyLimit: maxBodyBytes },
     jsonParserOf(app),
   );
-  // Before the body is read: whoever has no key sends nothing that is looked at.
+  // Before the body is read.
   app.addHook("onRequest", async (request) => {
     const { origin, host } = request.headers;
     if (!isOwnOrigin(origin, host, deps.publicUrl)) {
-      throw fault("forbidden", "Pages of other sites may not call this server");
+      throw fault("forbidden", "Pages of other sites cannot call this server");
     }
     await callerOf(request);
   });
@@ -69,7 +64,7 @@ export async function mcpApi(app: FastifyInstance, deps: McpApiDeps): Promise<vo
     if (session !== undefined && cancelled !== undefined) {
       await deps.tools.calls.cancel({ keyId: caller.keyId, session, requestId: cancelled });
     }
-    // It is large, and a server that no such client calls does not wait for it at its start.
+    // The library is large, so it is loaded on first use.
     library ??= import("@modelcontextprotocol/server");
     const exchange = { caller, requestId, message, headers: headersOf(request), session, baseUrl, signal };
     const response = await answerMessage(await library, deps, exchange);
@@ -80,7 +75,7 @@ export async function mcpApi(app: FastifyInstance, deps: McpApiDeps): Promise<vo
   });
 }
 
-/** What is thrown about a body, as JSON-RPC says it. */
+/** Errors about a body, as JSON-RPC errors. */
 const unreadable: Readonly<Record<string, { status: number; code: number; message: string }>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: { status: 400, code: -32_700, message: "Parse error: the body is not valid JSON" },
   [poisonousName]: { status: 400, code: -32_600, message: `Invalid Request: ${poisonousNameText}` },
@@ -88,7 +83,7 @@ const unreadable: Readonly<Record<string, { status: number; code: number; messag
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
     status: 400,
     code: -32_700,
-    message: "Parse error: the body is not as long as its Content-Length says",
+    message: "Parse error: the length of the body does not match Content-Length",
   },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: { status: 415, code: -32_000, message: "The body must be application/json" },
   FST_ERR_CTP_BODY_TOO_LARGE: {
@@ -125,7 +120,7 @@ function headersOf({ headers }: FastifyRequest): Record<string, string> {
 
 async function send(request: FastifyRequest, reply: FastifyReply, response: Response): Promise<FastifyReply> {
   const { status, body } = response;
-  // Whether the connection is kept is not the library's to say: the server may be about to stop.
+  // Keeping the connection is decided by the server, which may be about to stop.
   response.headers.delete("connection");
   const headers = Object.fromEntries(response.headers);
   if (body === null || headers["content-type"] !== "text/event-stream") {
@@ -137,7 +132,7 @@ async function send(request: FastifyRequest, reply: FastifyReply, response: Resp
   reply.hijack();
   reply.raw.writeHead(status, { ...headers, "x-request-id": request.id });
   reply.raw.flushHeaders();
-  // Whichever side ends it early, the other learns of it.
+  // Either side may end the stream early.
   pipeline(Readable.fromWeb(body as ReadableStream), reply.raw, () => {});
   return reply;
 }

@@ -1,6 +1,6 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { tellProgress } from "./report-progress.ts";
+import { reportProgress } from "./report-progress.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -21,7 +21,7 @@ function requestWith(progressToken: string | undefined) {
 
 test("a client that did not ask is told nothing, and no timer is left", () => {
   const { told, context } = requestWith(undefined);
-  const progress = tellProgress(context);
+  const progress = reportProgress(context);
   progress.text("a");
   expect(vi.getTimerCount()).toBe(0);
   progress.stop();
@@ -30,7 +30,7 @@ test("a client that did not ask is told nothing, and no timer is left", () => {
 
 test("pieces that come together are told together, the last ones at the end", () => {
   const { told, context } = requestWith("t");
-  const progress = tellProgress(context);
+  const progress = reportProgress(context);
   progress.text("a");
   progress.text("b");
   vi.advanceTimersByTime(250);
@@ -45,7 +45,7 @@ test("pieces that come together are told together, the last ones at the end", ()
 
 test("a call that says nothing gives a sign of life every ten seconds", () => {
   const { told, context } = requestWith("t");
-  const progress = tellProgress(context);
+  const progress = reportProgress(context);
   vi.advanceTimersByTime(20_000);
   progress.stop();
   vi.advanceTimersByTime(60_000);

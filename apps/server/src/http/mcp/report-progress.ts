@@ -1,31 +1,31 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
 
-/** Tokens of so long go into one notification. */
+/** Tokens of this period go into one notification. */
 const gatherMs = 250;
-/** Clients that give a call some time let each notification begin it anew. */
-const signOfLifeMs = 10_000;
+/** Clients with a timeout restart it with each notification. */
+const heartbeatMs = 10_000;
 
 export interface Progress {
   text(piece: string): void;
-  /** On a line of its own. */
+  /** On its own line. */
   note(message: string): void;
   stop(): void;
 }
 
 const silent: Progress = { text: () => {}, note: () => {}, stop: () => {} };
 
-/** Tells a client that asked for it how its call goes on: what a model says, and otherwise that it still runs. */
-export function tellProgress({ mcpReq }: ServerContext): Progress {
+/** Sends progress to a client that asked for it: the text of the model, or that the call is still running. */
+export function reportProgress({ mcpReq }: ServerContext): Progress {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return silent;
   const startedAt = performance.now();
-  let told = 0;
+  let sent = 0;
   let pending = "";
   let timer: NodeJS.Timeout | undefined;
 
-  function tell(message: string): void {
-    const params = { progressToken, progress: ++told, message };
-    // A client that left is told nothing more; that it left is noticed elsewhere.
+  function send(message: string): void {
+    const params = { progressToken, progress: ++sent, message };
+    // The disconnect is handled elsewhere.
     mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
   }
 
@@ -33,12 +33,12 @@ export function tellProgress({ mcpReq }: ServerContext): Progress {
     timer = undefined;
     const text = pending;
     pending = "";
-    tell(text);
+    send(text);
   }
 
-  const signs = setInterval(() => {
-    if (pending === "") tell(`Running for ${Math.round((performance.now() - startedAt) / 1000)} seconds`);
-  }, signOfLifeMs);
+  const heartbeat = setInterval(() => {
+    if (pending === "") send(`Running for ${Math.round((performance.now() - startedAt) / 1000)} seconds`);
+  }, heartbeatMs);
 
   function text(piece: string): void {
     pending += piece;
@@ -49,7 +49,7 @@ export function tellProgress({ mcpReq }: ServerContext): Progress {
     text,
     note: (message) => text(pending === "" ? message : `\n${message}`),
     stop() {
-      clearInterval(signs);
+      clearInterval(heartbeat);
       clearTimeout(timer);
       if (pending !== "") flush();
     },

@@ -8,16 +8,16 @@ import { pathOf } from "../foundation/request-path.ts";
 export interface MetricsDeps {
   exposition(): Promise<string>;
   callerOf(request: FastifyRequest): Promise<Caller>;
-  /** GANTRY_METRICS_OPEN: whoever reaches the port may read. */
+  /** GANTRY_METRICS_OPEN: anyone who reaches the port may read. */
   isOpen: boolean;
-  /** GANTRY_METRICS_KEY: opens this route and nothing else. */
+  /** GANTRY_METRICS_KEY: opens only this route. */
   key: string | undefined;
 }
 
-/** For Prometheus. The figures tell turnover and traffic of the whole house, so they are the operator's alone. */
+/** For Prometheus. The metrics show turnover and traffic of all users, so only the operator may read them. */
 export async function metricsRoute(app: FastifyInstance, deps: MetricsDeps): Promise<void> {
   app.get("/metrics", async (request, reply) => {
-    // A proxy that keeps this address from the world compares what is written; the router would take /%6detrics for it.
+    // A proxy that blocks this path compares it literally, while the router also accepts /%6detrics.
     if (!["/metrics", "/metrics/"].includes(pathOf(request.url))) throw fault("not_found", "Not found");
     await allow(request);
     return reply

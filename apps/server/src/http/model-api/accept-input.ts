@@ -12,9 +12,9 @@ import { fault } from "../../kernel/errors.ts";
 import { readMultipart } from "../multipart/index.ts";
 import type { ModelApiDeps, OfModel } from "./deps.ts";
 
-/** A body up to this length has arrived anyway; a longer one is not read for somebody who would be refused. */
+/** A body up to this length has arrived already; a longer one is not read for a caller who would be refused. */
 const smallBody = 65_536;
-/** What arrives sooner was sent when the model was looked up. */
+/** Within this time the looked-up model still counts as current. */
 const slowBodyMs = 100;
 
 type Route = "sync" | "stream" | "async";
@@ -25,9 +25,9 @@ export interface AcceptedInput {
 }
 
 /**
- * Reads and checks the body, after a first look at funds and limits where the body is long. Answers it with the model as
- * it is when all has arrived: its price and who may call it are those of acceptance, not of a request line long ago.
- * `held`: the body, where it has arrived already.
+ * Reads and checks the body, after a first check of funds and limits if it is long. Returns it with the current model:
+ * price and access are those at acceptance, not at the start of a slow upload. `held`: the body, if it has arrived
+ * already.
  */
 export async function acceptInput(
   deps: ModelApiDeps,
@@ -53,7 +53,7 @@ export async function acceptInput(
 
 export function hasLongBody({ headers }: FastifyRequest): boolean {
   const length = headers["content-length"];
-  // Who asks whether to send the body is not told to go on for nothing, however short it is.
+  // A client that waits for 100 Continue is checked first, however short its body.
   return length === undefined || Number(length) > smallBody || headers.expect !== undefined;
 }
 
@@ -65,13 +65,13 @@ export function extrasOf(route: Route): { user: boolean; webhook: boolean } {
   return { user: route !== "sync", webhook: route === "async" };
 }
 
-/** The model as it is now, where it still takes what was sent to it as it was. */
+/** The current model, if it still accepts the input that was sent. */
 export function unlessChanged(before: Model, present: Model): Model {
   if (present === before || isCalledAlike(present.manifest, before.manifest)) return present;
-  throw fault("service_unavailable", "The model was changed while the request was being sent: send it again");
+  throw fault("service_unavailable", "The model was changed during the upload. Send the request again.");
 }
 
-/** What was read by the one is right for the other. */
+/** Input checked for one is valid for the other. */
 function isCalledAlike(one: Manifest, other: Manifest): boolean {
   const read = ({ kind, input, output }: Manifest) => JSON.stringify([kind, input, output]);
   return read(one) === read(other);

@@ -20,37 +20,37 @@ interface Asking {
   caller: Caller;
   route: "sync" | "async";
   signal: AbortSignal;
-  /** Throws where the route does not serve the model. */
+  /** Throws if the route does not serve the model. */
   refuseModel?(model: Model): void;
 }
 
-/** To be run under this id. */
+/** The id to run under. */
 interface AcceptedFirst extends AcceptedInput {
   predictionId: string;
-  /** To be asked again where its admission is long in coming. */
+  /** To be checked again if admission takes long. */
   holdsKey(): Promise<boolean>;
 }
 
-/** The first one is accepted, perhaps ended. */
+/** The first request is accepted, and may have ended. */
 interface AcceptedBefore {
   predictionId: string;
   model: Model;
-  /** It has waited before for one that left no answer: now it answers. */
+  /** This request has waited before for one without an answer, and now has to answer. */
   isLast: boolean;
 }
 
-/** What a route answers with. The input is disposed of when either has ended. */
+/** The answers of a route. The input is disposed of when either has ended. */
 interface Answers<Answer> {
-  /** Throws KeyTakenOver where it found before its admission that it is the first no longer. */
+  /** Throws KeyTakenOver if another request has become the first before its admission. */
   first(accepted: AcceptedFirst): Promise<Answer>;
-  /** Undefined where the first one ended without an answer that is kept: then this one may be the first. */
+  /** Undefined if the first request ended without a stored answer: then this one may be the first. */
   repeat(accepted: AcceptedBefore): Promise<Answer | undefined>;
 }
 
 /**
- * Accepts the body of a request with an Idempotency-Key. A repeat has the answer of the first one, so nothing refuses it
- * that came about since: what the model is now, who may call it and what it takes, funds, limits, and files that are gone.
- * All of that is for the first alone, and in the order that one without a key is refused in.
+ * Accepts the body of a request with an Idempotency-Key. A repeat gets the answer of the first request, so later
+ * changes do not refuse it: model, access, input schema, funds, limits, deleted files. Only the first is checked for
+ * them, in the same order as without a key.
  */
 export async function acceptOnce<Answer>(
   deps: ModelApiDeps,
@@ -75,7 +75,7 @@ export async function acceptOnce<Answer>(
     return present;
   });
   const asked = { caller, model, route };
-  // What is wrong is no repeat, and is refused as a first one.
+  // An invalid body is not a repeat, and is refused like a first request.
   const look: Predictions["look"] = async (looked) => {
     await resolveForFirst();
     return deps.predictions.look(looked);
@@ -111,7 +111,7 @@ interface HeldAnswers<Answer> {
   repeat(started: Omit<AcceptedBefore, "model">): Promise<Answer | undefined>;
 }
 
-/** Until it is known which of several with one key is the first: who fetched for long may find that another is by now. */
+/** Repeats until it is clear which of several requests is the first: after a long upload another may be. */
 async function answerHeld<Answer>(
   held: ReceivedForm,
   start: () => Promise<IdempotentStart>,
@@ -130,8 +130,12 @@ async function answerHeld<Answer>(
         continue;
       }
       try {
-        // Keeping the input for its run took the files along, and who took over has left no answer.
-        if (isUsed) throw fault("service_unavailable", "Another request with this Idempotency-Key failed: ask again");
+        // The files went with the first attempt, and the request that took over has no answer.
+        if (isUsed)
+          throw fault(
+            "service_unavailable",
+            "Another request with this Idempotency-Key failed. Send the request again.",
+          );
         accepted ??= await accept();
         if (!(await started.holdsKey())) continue;
         isUsed = true;

@@ -14,11 +14,11 @@ import { clientPresence } from "./client-presence.ts";
 import { type ModelApiDeps, type OfModel, readsBody } from "./deps.ts";
 import { sendJsonLines, wantsJsonLines } from "./json-lines.ts";
 
-const longestWaitSeconds = 60;
+const maxWaitSeconds = 60;
 const decimal = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const route = "async";
 
-/** Queued predictions: accepting one, its result, and the figures of a model's queue. */
+/** Queued predictions: accept, result, and the metrics of a model's queue. */
 export function asyncRoutes(app: FastifyInstance, deps: ModelApiDeps): void {
   rawRoute(app, [modelOperations.predictAsync], readsBody, async (request, reply) => {
     const caller = await callerOf(request);
@@ -55,10 +55,10 @@ export function asyncRoutes(app: FastifyInstance, deps: ModelApiDeps): void {
   rawRoute(app, [modelOperations.readFlow], {}, async (request) => {
     const caller = await callerOf(request);
     const model = await deps.models.resolveForRead(caller, request.params.owner, request.params.model);
-    const { accepted: came, ended, running, waiting } = await deps.predictions.flow(model.id);
+    const { accepted: arrived, ended, running, waiting } = await deps.predictions.flow(model.id);
     const perSecond = (count: number) => Math.round((count / 60) * 1000) / 1000;
     return {
-      ingress_rate: perSecond(came),
+      ingress_rate: perSecond(arrived),
       egress_rate: perSecond(ended),
       messages: waiting + running,
       messages_ready: waiting,
@@ -102,7 +102,7 @@ async function queueOnce(call: AsyncCall, presented: PresentedKey): Promise<Queu
   );
 }
 
-/** `promised` is the id of a call with an Idempotency-Key. */
+/** `promised`: the id for a call with an Idempotency-Key. */
 async function queue(
   { deps, request, reply, caller }: AsyncCall,
   { input, model }: AcceptedInput,
@@ -141,10 +141,10 @@ async function sendLines(
   signal: AbortSignal,
 ): Promise<void> {
   const events = deps.predictions.follow(address, { base: request.baseUrl, signal });
-  // An unknown id is refused as an ordinary error, before the stream begins.
+  // An unknown id gets an ordinary error, before the stream begins.
   const first = await events.next();
   async function* all() {
-    // What a GET would be answered with has headers at once.
+    // HEAD gets the headers of GET.
     if (request.method === "HEAD") return void (await events.return(undefined));
     if (!first.done) yield first.value;
     yield* events;
@@ -154,7 +154,7 @@ async function sendLines(
   await sendJsonLines(reply.raw, headers, all());
 }
 
-/** Everything that is wrong with the query comes in one fault; an id that can be none is not found. */
+/** Everything wrong with the query comes in one fault; an invalid id is not found. */
 function readQuery(query: Record<string, unknown>): { id: string; waitMs: number } {
   const { request_id: id, wait = "0" } = query;
   const issues = [idIssue(id), waitIssue(wait)].filter((issue) => issue !== undefined);
@@ -173,12 +173,12 @@ function idIssue(id: unknown): Issue | undefined {
 function waitIssue(wait: unknown): Issue | undefined {
   const about = { loc: ["query", "wait"], input: wait };
   if (typeof wait !== "string" || !decimal.test(wait)) {
-    return { ...about, type: "float_parsing", msg: "wait is a number of seconds" };
+    return { ...about, type: "float_parsing", msg: "wait must be a number of seconds" };
   }
   if (Number(wait) < 0) {
-    return { ...about, type: "greater_than_equal", msg: "wait is 0 seconds at least", ctx: { ge: 0 } };
+    return { ...about, type: "greater_than_equal", msg: "wait must be at least 0 seconds", ctx: { ge: 0 } };
   }
-  if (Number(wait) <= longestWaitSeconds) return undefined;
-  const ctx = { le: longestWaitSeconds };
-  return { ...about, type: "less_than_equal", msg: `wait is ${longestWaitSeconds} seconds at most`, ctx };
+  if (Number(wait) <= maxWaitSeconds) return undefined;
+  const ctx = { le: maxWaitSeconds };
+  return { ...about, type: "less_than_equal", msg: `wait must be at most ${maxWaitSeconds} seconds`, ctx };
 }

@@ -40,7 +40,7 @@ async function presentedId(app: FastifyInstance, request: FastifyRequest): Promi
   return id;
 }
 
-/** Null and an empty text are no id. A parameter of the query that is given twice arrives as a list. */
+/** Null and an empty text do not count. A query parameter given twice arrives as a list. */
 function idAmong(place: "query" | "body", fields: Record<string, unknown>): string | undefined {
   const name = names.find((one) => fields[one] !== undefined && fields[one] !== null && fields[one] !== "");
   if (name === undefined) return undefined;
@@ -52,7 +52,7 @@ function idAmong(place: "query" | "body", fields: Record<string, unknown>): stri
 async function bodyFields(app: FastifyInstance, request: FastifyRequest): Promise<Record<string, unknown>> {
   const { raw } = request;
   if (raw.headers["content-type"]?.toLowerCase().startsWith("application/json")) return readJson(app, request);
-  // Other fields are ignored, files too: the schema lists the whole input as this body.
+  // Ignores other fields and files: the schema lists the whole input as this body.
   const form = await readMultipart(raw, { onFile: async () => undefined });
   if (form.kind !== "form") return {};
   return Object.fromEntries(form.entries.flatMap((entry) => ("value" in entry ? [[entry.name, entry.value]] : [])));
@@ -61,7 +61,7 @@ async function bodyFields(app: FastifyInstance, request: FastifyRequest): Promis
 async function readJson(app: FastifyInstance, request: FastifyRequest): Promise<Record<string, unknown>> {
   const chunks: Buffer[] = [];
   let size = 0;
-  // What is too large is left by the error's way, which lets the client read the answer.
+  // A body that is too large is discarded by the error handler, so that the client can read the answer.
   for await (const chunk of request.raw.iterator({ destroyOnReturn: false })) {
     chunks.push(chunk);
     size += chunk.length;

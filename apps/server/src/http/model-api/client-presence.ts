@@ -1,11 +1,11 @@
 import type { FastifyReply } from "fastify";
 import { fault } from "../../kernel/errors.ts";
 
-/** Whoever waits for an answer. */
+/** The connected client of a request. */
 export interface Client {
   /** Aborts when the client goes away before its answer was sent. */
   readonly signal: AbortSignal;
-  /** Called at that moment too; cheaper than a listener of the signal. */
+  /** Called at the same moment; cheaper than a listener of the signal. */
   onLeft: (() => void) | undefined;
 }
 
@@ -15,7 +15,7 @@ export function watchClient(reply: FastifyReply): Client {
   const { raw } = reply;
   raw.on("close", () => {
     if (raw.writableFinished) return;
-    controller.abort(fault("generation_cancelled", "The client went away"));
+    controller.abort(fault("generation_cancelled", "The client disconnected"));
     client.onLeft?.();
   });
   return client;

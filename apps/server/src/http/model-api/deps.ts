@@ -16,9 +16,9 @@ export interface ModelApiDeps {
   models: Models;
   predictions: Predictions;
   files: Files;
-  /** Ready download links of the files among a prediction's outputs, by field. */
+  /** Download links of the files in an output, by field. */
   linksOf(predictionId: string, output: StoredOutput, base: string): Promise<Record<string, unknown>>;
-  /** Takes the body of a request that is perhaps not the first of its kind; see features/predictions/input. */
+  /** Holds the body of a request that may be a repeat; see features/predictions/input. */
   holdForm(request: {
     model: Model;
     extras: { user: boolean; webhook: boolean };

@@ -6,17 +6,15 @@ const noChunk = ["", "latin1"] as const;
 const lastChunk = "0\r\n\r\n";
 
 export interface EventStream {
-  /** One `data:` line. A returned promise means that the reader is slow: wait for it before the next. */
+  /** One `data:` line. If it returns a promise, the reader is slow: await it before the next event. */
   send(json: string): void | Promise<void>;
   end(): void;
 }
 
 /**
- * Server-Sent Events on a raw response: data lines without names, a comment every 15 seconds so that proxies keep the
- * connection, nothing buffered beyond the present turn of the event loop.
- *
- * The chunks are framed here and go to the socket as one string each. `response.write` would make four pieces of each
- * and gather them again, which costs as much as all the reading of an event.
+ * Server-Sent Events on a raw response: unnamed data lines, a comment every 15 seconds to keep proxies from closing the
+ * connection, and no buffering beyond the current tick. Chunks are framed here and written as one string each:
+ * `response.write` would split and join each of them, which costs as much as reading an event.
  */
 export function openEventStream(response: ServerResponse, headers: Record<string, string>): EventStream {
   response.writeHead(200, {
@@ -25,7 +23,7 @@ export function openEventStream(response: ServerResponse, headers: Record<string
     "cache-control": "no-cache, no-transform",
     "x-accel-buffering": "no",
   });
-  // Not for a client of HTTP/1.0, where the end of the connection is the end of the answer.
+  // HTTP/1.0 has no chunks: the end of the connection is the end of the answer.
   const isChunked = response.chunkedEncoding;
   response.chunkedEncoding = false;
   let pending = "";
@@ -43,15 +41,15 @@ export function openEventStream(response: ServerResponse, headers: Record<string
   function framed(text: string): [chunk: string, encoding: "latin1" | "utf8"] {
     const bytes = Buffer.byteLength(text);
     const chunk = isChunked ? `${bytes.toString(16)}\r\n${text}\r\n` : text;
-    // Where every character is one byte they need not be encoded.
+    // ASCII needs no encoding.
     return [chunk, bytes === text.length ? "latin1" : "utf8"];
   }
 
   function write(text: string): boolean {
     const { socket } = response;
     const [chunk, encoding] = framed(text);
-    // The first one takes the headers along. Without a socket an earlier answer is still under way on this connection,
-    // and the response keeps what is written until its turn.
+    // The first chunk goes with the headers. Without a socket an earlier answer is still in progress on this
+    // connection, and the response buffers.
     if (begun && socket) return socket.write(chunk, encoding);
     begun = true;
     return response.write(chunk, encoding);
@@ -81,7 +79,7 @@ export function openEventStream(response: ServerResponse, headers: Record<string
   return {
     send(json) {
       if (ended) return;
-      // Everything of one turn goes out in one write: a token often arrives together with others.
+      // Everything of one tick goes out in one write: tokens often arrive together.
       if (pending === "") flushAtTickEnd(flush);
       pending += `data: ${json}\n\n`;
       return drained;

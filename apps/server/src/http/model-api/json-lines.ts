@@ -7,8 +7,8 @@ export function wantsJsonLines(accept: string | undefined): boolean {
 }
 
 /**
- * Writes objects one a line as they come, at the pace of the reader. Ends early when the reader is gone, and also when
- * nothing more can be read: then the last event is missing, and the reader comes back.
+ * Writes one object per line, at the pace of the reader. Ends early if the reader disconnects or reading fails; then
+ * the last event is missing, and the reader reconnects.
  */
 export async function sendJsonLines(
   response: ServerResponse,

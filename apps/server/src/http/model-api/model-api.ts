@@ -6,7 +6,7 @@ import { predictRoute } from "./predict-route.ts";
 import { storageRoutes } from "./storage-routes.ts";
 import { streamRoute } from "./stream-route.ts";
 
-/** The routes of a model: predictions and files. Bodies are read by the routes themselves, as streams. */
+/** Predictions and files of a model. Routes read their bodies as streams. */
 export async function modelApi(app: FastifyInstance, deps: ModelApiDeps): Promise<void> {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));

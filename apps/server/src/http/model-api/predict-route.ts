@@ -24,7 +24,7 @@ import { type ModelApiDeps, type OfModel, readsBody } from "./deps.ts";
 
 const route = "sync";
 
-/** Text models and every model with a streamed output are called through the stream route only. */
+/** Text models and models with a streamed output are only called through the stream route. */
 function isStreamingOnly(model: Model): boolean {
   return model.manifest.kind === "text" || streamedField(model) !== undefined;
 }
@@ -39,7 +39,7 @@ interface SyncCall {
   client: Client;
 }
 
-/** A call that was accepted, now or before. */
+/** An accepted call. */
 type OfModelCall = SyncCall & { model: Model };
 
 export function predictRoute(app: FastifyInstance, deps: ModelApiDeps): void {
@@ -60,7 +60,7 @@ export function predictRoute(app: FastifyInstance, deps: ModelApiDeps): void {
   });
 }
 
-/** `promisedId` is that of a call with an Idempotency-Key. */
+/** `promisedId`: the id for a call with an Idempotency-Key. */
 async function runNow(call: OfModelCall, input: CheckedInput, promisedId: string | undefined) {
   const { predictionId, outcome } = await call.deps.predictions.run({
     predictionId: promisedId,
@@ -68,7 +68,7 @@ async function runNow(call: OfModelCall, input: CheckedInput, promisedId: string
     model: call.model,
     route,
     input,
-    // With an Idempotency-Key the run goes on: the repeat fetches it.
+    // With an Idempotency-Key the run continues, and a repeat fetches its result.
     onLive: (held) => {
       if (promisedId === undefined) call.client.onLeft = () => held.stop("left");
     },
@@ -96,7 +96,7 @@ async function runOnce(call: SyncCall, presented: PresentedKey) {
   });
 }
 
-/** The first answer again; while the first is open, it is waited for. Undefined where it left none to be repeated. */
+/** Repeats the first answer, and waits for it if necessary. Undefined if the first left no answer. */
 async function repeat(call: OfModelCall, { predictionId, isLast }: { predictionId: string; isLast: boolean }) {
   const { deps, caller, model, client, reply } = call;
   const address = { ...scopeOf(caller), id: predictionId, modelName: model.endpointId };
@@ -105,9 +105,9 @@ async function repeat(call: OfModelCall, { predictionId, isLast }: { predictionI
   if (ended && !isLast && leavesNoAnswer(ended)) return undefined;
   reply.headers(rateHeaders(await deps.predictions.rate({ caller, model, route })));
   if (!ended)
-    throw fault("service_unavailable", "The first request with this Idempotency-Key has not ended: ask again");
+    throw fault("service_unavailable", "The first request with this Idempotency-Key has not ended. Try again.");
   if (isLost(ended))
-    throw fault("service_unavailable", "The first request with this Idempotency-Key was lost: ask again");
+    throw fault("service_unavailable", "The first request with this Idempotency-Key was lost. Try again.");
   reply.header("x-prediction-id", predictionId);
   if (!ended.output) throw storedFault(ended.error) ?? fault("internal_server_error", "Internal server error");
   return answer(call, predictionId, ended.output, ended.inferenceMs ?? 0);
@@ -123,12 +123,12 @@ async function answer({ deps, request }: SyncCall, id: string, output: StoredOut
   };
 }
 
-/** The specification answers this inside a 200, with a status code of its own. */
+/** The specification answers this with 200 and a status code in the body. */
 function misdirected(request: FastifyRequest<OfModel>, reply: FastifyReply): FastifyReply {
   const { owner, model } = request.params;
   discardBody(request.raw, reply.raw);
   return reply.header("x-service-retryable", "false").send({
-    detail: `This model streams its output: call POST /api/v1/${owner}/${model}/predict/stream/ instead`,
+    detail: `This model streams its output. Call POST /api/v1/${owner}/${model}/predict/stream/ instead.`,
     status_code: errorTable.misdirected_request.status,
   });
 }

@@ -10,10 +10,10 @@ import { readMultipart } from "../multipart/index.ts";
 import { clientPresence } from "./client-presence.ts";
 import { type ModelApiDeps, type OfModel, readsBody } from "./deps.ts";
 
-/** What a form may have besides the bytes of its file. */
-const roomForHeaders = 65_536;
+/** Headers and boundaries of a form. */
+const formOverheadBytes = 65_536;
 
-/** Links to storage, and an upload in one call. The model in the path decides only whether the caller may come here. */
+/** Storage links, and uploads in one call. The model in the path only decides whether the caller has access. */
 export function storageRoutes(app: FastifyInstance, deps: ModelApiDeps): void {
   const requireAccess = (caller: Caller, { owner, model }: OfModel["Params"]) =>
     deps.models.resolveForRead(caller, owner, model);
@@ -37,7 +37,7 @@ export function storageRoutes(app: FastifyInstance, deps: ModelApiDeps): void {
     await requireAccess(caller, request.params);
     const { userId, keyId } = caller;
     refuseTooLong(request, deps.files.maxUploadBytes);
-    await deps.files.refuseBeyondQuota(userId, Number(request.headers["content-length"] ?? 0) - roomForHeaders);
+    await deps.files.refuseBeyondQuota(userId, Number(request.headers["content-length"] ?? 0) - formOverheadBytes);
     const signal = clientPresence(reply);
     let stored: PresignedUrl | undefined;
     try {
@@ -62,7 +62,7 @@ export function storageRoutes(app: FastifyInstance, deps: ModelApiDeps): void {
       const text = form.entries.find((entry) => "value" in entry);
       if (text && text.name !== "file") throw unknownField(text.name);
     } catch (error) {
-      // What stood behind the file was wrong, or never came.
+      // The part after the file was invalid or incomplete.
       const s3Path = stored?.file_input?.s3_path;
       if (s3Path !== undefined) await deps.files.withdrawUpload({ ownerId: userId, s3Path: String(s3Path) });
       throw error;
@@ -72,9 +72,9 @@ export function storageRoutes(app: FastifyInstance, deps: ModelApiDeps): void {
   });
 }
 
-/** A body that says itself that its file is too large is refused before a byte of it is stored. */
+/** A body that is too large by its Content-Length is refused before a byte is stored. */
 function refuseTooLong(request: FastifyRequest, maxBytes: number): void {
-  if (Number(request.headers["content-length"] ?? 0) <= maxBytes + roomForHeaders) return;
+  if (Number(request.headers["content-length"] ?? 0) <= maxBytes + formOverheadBytes) return;
   const options = { loc: ["body", "file"], ctx: { max_size: maxBytes } };
   throw fault("file_too_large", `The file is larger than ${maxBytes} bytes`, options);
 }
@@ -84,6 +84,6 @@ function missingFile(ctx?: Record<string, unknown>): Fault {
 }
 
 function unknownField(name: string): Fault {
-  const msg = "Unknown field: what is to be uploaded goes into the field file";
+  const msg = "Unknown field. Send the upload in the field file.";
   return fault("extra_forbidden", msg, { loc: ["body", name], ctx: { expected: ["file"] } });
 }

@@ -49,7 +49,7 @@ export function streamRoute(app: FastifyInstance, deps: ModelApiDeps): void {
       if (events) await finish(deps, request, events, model, end);
     } catch (error) {
       if (!events) throw error;
-      tellFailure(deps, request, events, toFault(error));
+      sendFailure(deps, request, events, toFault(error));
     } finally {
       events?.end();
       await input.dispose();
@@ -57,7 +57,7 @@ export function streamRoute(app: FastifyInstance, deps: ModelApiDeps): void {
   });
 }
 
-/** Sent at acceptance, also while the run still waits for capacity. */
+/** Sent at acceptance, also while the prediction waits for a slot. */
 function acknowledge(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -74,7 +74,7 @@ function acknowledge(
   return events;
 }
 
-/** The events of one stream name the same field again and again. */
+/** Events of one stream repeat the same field. */
 function contentEvents(): (field: string, text: string) => string {
   let last: string | undefined;
   let beginning = "";
@@ -85,10 +85,10 @@ function contentEvents(): (field: string, text: string) => string {
   };
 }
 
-/** The status of the answer is sent long since, so nobody else logs what is not the client's fault. */
-function tellFailure({ log }: ModelApiDeps, request: FastifyRequest, events: EventStream, fault: Fault): void {
+/** The status has been sent already, so the error handler cannot log server errors. */
+function sendFailure({ log }: ModelApiDeps, request: FastifyRequest, events: EventStream, fault: Fault): void {
   if (fault.isServerError) log.error({ request_id: request.id, err: fault.cause ?? fault }, fault.message);
-  // There is no header any more to say it in, and the type alone would say the opposite.
+  // Headers have been sent already, and the type alone would say the opposite.
   const isOther = fault.retryable !== errorTable[fault.type].retryable;
   const retryable = isOther ? { retryable: fault.retryable } : {};
   events.send(JSON.stringify({ ...errorBody(fault, request.baseUrl), status: fault.status, ...retryable }));
@@ -101,7 +101,7 @@ async function finish(
   model: Model,
   { predictionId, outcome }: RunEnd,
 ): Promise<void> {
-  if (outcome.kind === "failed") return tellFailure(deps, request, events, outcome.fault);
+  if (outcome.kind === "failed") return sendFailure(deps, request, events, outcome.fault);
   if (streamedField(model) === undefined) {
     const files = await deps.linksOf(predictionId, outcome.output, request.baseUrl);
     events.send(JSON.stringify({ output_data: outcome.output, status: 200, files }));

@@ -17,10 +17,7 @@ const routes = {
 
 type ModelCard = AnswerOf<typeof modelOperations.readModel>;
 
-/**
- * A model as the API shows it: where it is, then its manifest. Who answers for it, under which address and with which
- * secret, is for the owner and admins; a key limited to models sees what everybody sees.
- */
+/** A model as the API shows it. Only the owner and admins see the backend; a key limited to models does not. */
 export function modelCard(model: Model, caller: Caller, baseUrl: string): ModelCard {
   const { backend, ...manifest } = model.manifest;
   const isOwner = model.ownerId === caller.userId && !isConfined(caller);
@@ -31,7 +28,7 @@ export function modelCard(model: Model, caller: Caller, baseUrl: string): ModelC
     name: model.name,
     ...manifest,
     ...((isOwner || isAdmin(caller)) && {
-      // A manifest is stored with any type, so that a later version can add some.
+      // A manifest types its backend as any string.
       backend: backend as NonNullable<ModelCard["backend"]>,
       ...(model.takenDown && { taken_down: { at: model.takenDown.at, reason: model.takenDown.reason } }),
     }),

@@ -1,7 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { type Fault, fault } from "../../kernel/errors.ts";
 
-/** The bytes of a request, piece by piece. A client that goes away is a fault, not an end; the frontListener ends slow ones. */
+/**
+ * The bytes of a request, piece by piece. A client that disconnects is a fault, not an end; the front listener ends
+ * slow ones.
+ */
 export class BodyReader {
   readonly #request: IncomingMessage;
   readonly #signal: AbortSignal | undefined;
@@ -11,13 +14,13 @@ export class BodyReader {
   #failure: { error: unknown } | undefined;
   readonly isStreaming = true;
   /**
-   * Given what comes while somebody waits for it, so that no piece of a long body costs a promise. Who takes it and can
-   * take more answers true; otherwise the waiting ends, without a piece.
+   * Receives the bytes that arrive during a wait, so that a piece of a long body costs no promise. Returns whether it
+   * can take more; otherwise the wait ends without a piece.
    */
   take: ((chunk: Buffer) => boolean) | undefined;
-  /** Set while someone waits for bytes. */
+  /** Set during a wait for bytes. */
   #wake: (() => void) | undefined;
-  /** Called once, as soon as it is known that no more will come. */
+  /** Called once, as soon as no more bytes can come. */
   onFailure: ((error: unknown) => void) | undefined;
 
   constructor(request: IncomingMessage, options: { signal?: AbortSignal | undefined } = {}) {
@@ -34,8 +37,8 @@ export class BodyReader {
   }
 
   /**
-   * The next piece, undefined at the end, and an empty one where `take` had it. A few pieces are taken ahead; then the
-   * client has to wait.
+   * The next piece; undefined at the end, and empty if `take` received it. A few pieces are read ahead; then the client
+   * has to wait.
    */
   async more(): Promise<Buffer | undefined> {
     this.#maxAhead = 4;
@@ -49,7 +52,7 @@ export class BodyReader {
     }
   }
 
-  /** Everything at once, for a body whose length is known to be small. */
+  /** For a body whose length is known to be small. */
   async readAll(): Promise<Buffer> {
     this.#request.resume();
     while (!this.#isEnded && !this.#failure) await this.#wait();

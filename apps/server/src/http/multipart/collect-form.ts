@@ -4,19 +4,19 @@ import type { MultipartLimits } from "./limits.ts";
 import type { Scanner } from "./scanner.ts";
 
 export interface FormSource {
-  /** The next bytes, undefined at the end of the body; left out where the scanner has all there is. */
+  /** The next bytes; undefined at the end of the body. Omitted if the scanner has all bytes. */
   more?: () => Promise<Buffer | undefined>;
-  /** What is set here is given the bytes that come while `more` waits, and answers whether it can take more. */
+  /** Receives the bytes that arrive while `more` waits; returns whether it can take more. */
   take?: ((chunk: Buffer) => boolean) | undefined;
-  /** Files are streamed to their receiver; otherwise they are handed over in memory. */
+  /** Whether files are streamed; otherwise they are passed in memory. */
   isStreaming: boolean;
-  /** The source calls what is set here when it knows that the body will not be complete. */
+  /** The source calls it when the body cannot become complete. */
   onFailure: ((error: unknown) => void) | undefined;
 }
 
 /**
- * Reads a form to its end. A piece of a file that its receiver has room for goes from the connection to it at once:
- * by way of promises it would cost as much as writing it, and it would no longer lie in the processor's cache.
+ * Reads a form to its end. A piece of a file goes from the connection to its receiver at once if there is space:
+ * through promises it would cost as much as writing it, and would drop out of the processor's cache.
  */
 export async function collectForm<T>(
   scanner: Scanner,
@@ -34,7 +34,7 @@ export async function collectForm<T>(
     } catch (error) {
       waiting = Promise.reject(error);
     }
-    // Should the connection fail in the same moment, nobody will ask for it any more.
+    // The connection may fail at the same moment: an unused rejection must not end the process.
     waiting?.catch(() => {});
     return waiting === undefined;
   };

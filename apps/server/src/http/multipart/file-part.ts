@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { MultipartFile, OnFile } from "./form.ts";
 
-/** A file part on its way to its receiver, who may be slower than the client, stop reading early, or fail. */
+/** A file part on its way to a receiver that may be slower than the client, stop early or fail. */
 export class FilePart<T> {
   readonly #stream: Readable;
   readonly #received: Promise<T>;
@@ -18,7 +18,7 @@ export class FilePart<T> {
         callback(error);
       },
     });
-    // The receiver hears of an error through its own reading; nobody else must.
+    // The receiver gets the error from its own reads; without a listener it would end the process.
     this.#stream.on("error", () => {});
     this.#received = onFile({ ...file, body: this.#stream });
     this.#received.then(
@@ -28,8 +28,8 @@ export class FilePart<T> {
   }
 
   /**
-   * Resolves when the receiver wants more; undefined where it does already. Once it has stopped reading, nothing more is
-   * taken from the client until it has said how it went; if well, the rest is dropped.
+   * Resolves when the receiver can take more; undefined if it can now. After it has stopped reading, waits for its
+   * result; on success the rest is dropped.
    */
   feed(chunk: Buffer): Promise<void> | undefined {
     if (this.#isReceiverDone || (!this.#stream.destroyed && this.#stream.push(chunk))) return this.#failed();
@@ -47,14 +47,14 @@ export class FilePart<T> {
     return this.#received;
   }
 
-  /** Ends the stream with the error and waits until the receiver has put away what it has written. */
+  /** Ends the stream with the error and waits until the receiver has cleaned up. */
   async cancel(error: unknown): Promise<void> {
     this.interrupt(error);
     await this.#received.catch(() => {});
   }
 
   interrupt(error: unknown): void {
-    this.#stream.destroy(error instanceof Error ? error : new Error("The reading was stopped", { cause: error }));
+    this.#stream.destroy(error instanceof Error ? error : new Error("Reading was stopped", { cause: error }));
   }
 
   #settled(failure?: { error: unknown }): void {

@@ -7,7 +7,7 @@ import type { MultipartLimits } from "./limits.ts";
 import type { PartHeaders } from "./part-headers.ts";
 import type { Scanner } from "./scanner.ts";
 
-/** Turns the scanner's events into entries: texts gathered under their bounds, files handed on one after the other. */
+/** Turns scanner events into entries: bounded texts, and files passed on one after the other. */
 export class FormCollector<T> {
   readonly entries: MultipartEntry<T>[] = [];
   readonly #scanner: Scanner;
@@ -27,10 +27,7 @@ export class FormCollector<T> {
     this.#isStreaming = options.isStreaming;
   }
 
-  /**
-   * Goes through all that the scanner has. Where a file's receiver is not ready, it answers what has to be waited for
-   * before it is called again.
-   */
+  /** Processes all events of the scanner. Returns what to wait for if the receiver of a file is busy. */
   advance(): Promise<void> | undefined {
     for (let event = this.#scanner.next(); event !== undefined; event = this.#scanner.next()) {
       let waiting: Promise<void> | undefined;
@@ -42,12 +39,12 @@ export class FormCollector<T> {
     return undefined;
   }
 
-  /** Tells the receiver of a file that its bytes will not be complete. */
+  /** Fails the receiver of a file that cannot become complete. */
   interrupt(error: unknown): void {
     this.#streamed?.interrupt(error);
   }
 
-  /** As `interrupt`, and waits until it has put away what it has written. */
+  /** As `interrupt`, and waits until the receiver has cleaned up. */
   async cancel(error: unknown): Promise<void> {
     await this.#streamed?.cancel(error);
   }
@@ -77,7 +74,7 @@ export class FormCollector<T> {
     if (headers.isFile && (bytes.length > 0 || headers.filename)) {
       return this.#keep(headers, this.#onFile({ ...fileOf(headers), body: bytes }));
     }
-    // A browser sends a file input that was left empty as a file without a name and without bytes.
+    // Browsers send an empty file input as a file without a name and bytes.
     this.entries.push({ name: headers.name, value: textOf(bytes, headers) });
     return undefined;
   }
@@ -122,11 +119,11 @@ function decoded(bytes: Buffer, { name, charset }: PartHeaders): string {
     try {
       return new TextDecoder(charset, { fatal: true }).decode(bytes);
     } catch {
-      throw wrong(`The field is no text in the character set ${charset.slice(0, 40)}`);
+      throw wrong(`The field is not text in the character set ${charset.slice(0, 40)}`);
     }
   }
   const text = bytes.toString("utf8");
-  // The replacement character stands for bytes that are no UTF-8, or for itself.
-  if (text.includes("\ufffd") && !isUtf8(bytes)) throw wrong("The field is no UTF-8 text");
+  // A replacement character is either literal or stands for invalid UTF-8.
+  if (text.includes("\ufffd") && !isUtf8(bytes)) throw wrong("The field is not valid UTF-8");
   return text;
 }

@@ -1,13 +1,13 @@
 import type { Readable } from "node:stream";
 
 /**
- * One file of a form. A small form's files are in memory, a large one's are streamed. Its bytes are the receiver's alone,
- * who may free them (`freeBuffer`).
+ * A file of a form: in memory if the form is small, streamed otherwise. The receiver owns the bytes and may free them
+ * (`freeBuffer`).
  */
 export interface MultipartFile {
   name: string;
   filename: string | undefined;
-  /** As declared by the client; says nothing about the bytes. */
+  /** As declared by the client; may not match the bytes. */
   contentType: string;
   body: Uint8Array | Readable;
 }
@@ -16,7 +16,7 @@ export type MultipartEntry<T> =
   | { name: string; value: string }
   | { name: string; file: T; filename: string | undefined };
 
-/** What is told beside a missing field, since whoever sent another body sees the field in it. */
+/** Explains a missing field to a client that sent it in another kind of body. */
 export interface NotMultipart {
   kind: "not-multipart";
   ctx: { expected_content_type: string; given: string | null };
@@ -25,7 +25,7 @@ export interface NotMultipart {
 export type MultipartBody<T> = { kind: "form"; entries: MultipartEntry<T>[] } | NotMultipart;
 
 /**
- * Takes one file; the next part is read when it resolves. It need not read a stream to its end: the rest is dropped as
- * it arrives. When it rejects, the reading stops and rejects with the same error.
+ * Receives one file; the next part is read when it resolves. It may stop reading early: the rest is dropped. If it
+ * rejects, reading stops with the same error.
  */
 export type OnFile<T> = (file: MultipartFile) => Promise<T>;

@@ -1,7 +1,7 @@
 export interface HeaderValue {
   /** Before the first semicolon, in lower case. */
   value: string;
-  /** By name in lower case; `filename*` stands under `filename*`, decoded. */
+  /** By lower-case name; the value of `filename*` is decoded. */
   params: Map<string, string>;
 }
 
@@ -9,8 +9,8 @@ const token = /[^\s;="]+/y;
 const blanks = /[ \t]*/y;
 
 /**
- * `value; name=token; name="quoted \" string"; name*=UTF-8''percent%20encoded`. Undefined for what is not of that form
- * or gives a parameter twice: two readers must not read it differently.
+ * `value; name=token; name="quoted \" string"; name*=UTF-8''percent%20encoded`. Undefined if malformed or if a
+ * parameter is given twice: two readers must not read it differently.
  */
 export function parseHeaderValue(text: string): HeaderValue | undefined {
   const first = text.indexOf(";");
@@ -20,7 +20,7 @@ export function parseHeaderValue(text: string): HeaderValue | undefined {
   while (at < text.length) {
     if (text[at] !== ";") return undefined;
     at = skip(text, at + 1);
-    // A semicolon at the very end is common enough.
+    // A trailing semicolon is common.
     if (at === text.length) break;
     const name = match(token, text, at)?.toLowerCase();
     if (!name || text[at + name.length] !== "=" || params.has(name)) return undefined;
@@ -48,7 +48,7 @@ function plain(text: string, at: number): { value: string; end: number } | undef
   return value === undefined ? undefined : { value, end: at + value.length };
 }
 
-/** A backslash escapes a quote and itself. Before anything else it is itself: old browsers send whole Windows paths. */
+/** A backslash escapes a quote and itself; elsewhere it is literal, because old browsers send Windows paths. */
 function quoted(text: string, from: number): { value: string; end: number } | undefined {
   let value = "";
   for (let at = from; at < text.length; at++) {
@@ -65,7 +65,7 @@ function quoted(text: string, from: number): { value: string; end: number } | un
   return undefined;
 }
 
-/** RFC 5987. In another character set than UTF-8 the parameter is as good as absent. */
+/** RFC 5987. Ignored unless the character set is UTF-8. */
 function extended(text: string): string | undefined {
   const parts = /^utf-8'[^']*'(.*)$/i.exec(text);
   try {

@@ -1,12 +1,12 @@
 export interface MultipartLimits {
   maxFields: number;
   maxFiles: number;
-  /** Of one text field, in bytes. */
+  /** Per text field, in bytes. */
   maxFieldBytes: number;
-  /** Of one part's headers; also of what may stand before the first and behind the last boundary. */
+  /** Per part; also for the preamble and the epilogue. */
   maxHeaderBytes: number;
   maxNameLength: number;
-  /** A body of a known length up to this is read whole and parsed in one pass. */
+  /** A body of known length up to this is read whole and parsed in one pass. */
   bufferedBytes: number;
 }
 

@@ -3,21 +3,23 @@ import type { MultipartLimits } from "./limits.ts";
 
 export interface PartHeaders {
   name: string;
-  /** Without directories. Undefined when none is given; empty when a form's file input was left empty. */
+  /** Without directories. Undefined if not given; empty for an empty file input. */
   filename: string | undefined;
   contentType: string;
   charset: string | undefined;
   isFile: boolean;
 }
 
-/** What nearly every text field of every client looks like: this, a name of plain characters, a quote. */
+/** The header of nearly every text field, up to its name. */
 const plainField = '\r\nContent-Disposition: form-data; name="';
 const notPlain = /["\\\r\n\0]/;
-/** A part without a file name is a file only if its type leaves no doubt: several clients send a type with every text. */
+/** A part without a file name is a file only if its type is not text: several clients send a type with every text. */
 const bytesType = /^(image|video|audio)\/|^application\/octet-stream$/;
 const encodings = new Set(["7bit", "8bit", "binary"]);
 
-/** `text` begins with the CRLF that ends the boundary line and ends before the empty line. A text is what is wrong. */
+/**
+ * `text` begins with the CRLF after the boundary and ends before the empty line. Returns a string if it is malformed.
+ */
 export function parsePartHeaders(text: string, limits: MultipartLimits): PartHeaders | string {
   if (text.startsWith(plainField) && text.endsWith('"')) {
     const name = text.slice(plainField.length, -1);
@@ -40,7 +42,7 @@ export function parsePartHeaders(text: string, limits: MultipartLimits): PartHea
   const filename = disposition.params.get("filename*") ?? disposition.params.get("filename");
   return {
     name,
-    // One character more than a name may have, of two units each: who stores it can tell that it is too long.
+    // One character more than allowed, in UTF-16 units, so that storing it fails with "too long".
     filename: filename?.replace(/^.*[/\\]/, "").slice(0, 512),
     contentType: type.value,
     charset: type.params.get("charset")?.toLowerCase(),
@@ -50,7 +52,7 @@ export function parsePartHeaders(text: string, limits: MultipartLimits): PartHea
 
 function splitHeaders(block: string): Map<string, string> | string {
   const headers = new Map<string, string>();
-  // A line that begins with a blank continues the one before it.
+  // A line that begins with a blank continues the previous one.
   for (const line of block
     .slice(2)
     .replace(/\r\n[ \t]+/g, " ")

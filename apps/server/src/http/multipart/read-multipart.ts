@@ -14,12 +14,11 @@ export interface ReadMultipartOptions<T> {
 }
 
 /**
- * Reads the form of a request whose body nobody else reads. Rejects with faults (`multipart_invalid`, `too_many_fields`,
- * `string_too_long`, `string_type`) or with what `onFile` threw. Whenever it does not read to the end, a body that is
- * not multipart included, the rest is left as `discardBody` says.
+ * Reads the form of a request. Rejects with faults (`multipart_invalid`, `too_many_fields`, `string_too_long`,
+ * `string_type`) or with an error of `onFile`. If it stops early, `discardBody` handles the rest.
  *
- * A small body of known length is read whole and parsed in one go: one allocation, no stream. Everything else is parsed
- * as it arrives. Both go through the same scanner, so they cannot differ.
+ * A small body of known length is read whole and parsed at once: one allocation, no stream. Everything else is parsed as
+ * it arrives. Both use the same scanner, so they cannot differ.
  */
 export async function readMultipart<T>(
   request: IncomingMessage,
@@ -46,7 +45,9 @@ export async function readMultipart<T>(
     return { kind: "form", entries: await collectForm(scanner, source, limits, onFile) };
   } catch (error) {
     discardBody(request);
-    throw error instanceof Malformed ? malformedBody(`The body is no multipart form: ${error.message}`) : error;
+    throw error instanceof Malformed
+      ? malformedBody(`The body is not a valid multipart form: ${error.message}`)
+      : error;
   } finally {
     reader?.release();
   }
@@ -56,13 +57,13 @@ const nothing = Buffer.alloc(0);
 const ended = (): FormSource => ({ isStreaming: false, onFailure: undefined });
 
 /**
- * A small body mostly comes in one packet with the headers and lies ready by now: then it is taken without any listener
- * or timer, which would cost more than the parsing. Undefined when it is not all there.
+ * A small body usually arrives in one packet with the headers. Taking it without a listener or timer is cheaper than
+ * parsing it. Undefined if incomplete.
  */
 function takeArrived(request: IncomingMessage, length: number): Buffer | undefined {
   if (request.readableLength !== length || request.readableFlowing) return undefined;
   const bytes: Buffer | null = request.read();
-  // Nobody waits for its end, but the connection does.
+  // The connection still waits for the end of the stream.
   request.resume();
   return bytes ?? nothing;
 }

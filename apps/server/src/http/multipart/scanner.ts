@@ -7,7 +7,7 @@ export type ScanEvent =
   | { type: "part-end" }
   | { type: "end" };
 
-/** The body is no multipart form; the message says where it went wrong. */
+/** The body is not a multipart form; the message says where it is malformed. */
 export class Malformed extends Error {}
 
 const nothing = Buffer.alloc(0);
@@ -29,14 +29,14 @@ const [cr, lf, dash, space, tab] = [13, 10, 45, 32, 9];
  */
 export class Scanner {
   readonly #limits: MultipartLimits;
-  /** CRLF, two dashes, the boundary. The body's first boundary may lack the CRLF. */
+  /** CRLF, two dashes, the boundary. The first boundary may lack the CRLF. */
   readonly #delimiter: Buffer;
   #state: "preamble" | "boundary" | "headers" | "body" | "epilogue" = "preamble";
   #bytes: Buffer = nothing;
   #at = 0;
-  /** Bytes let go before the first boundary and behind the last. */
+  /** Bytes dropped before the first boundary and after the last. */
   #outside = 0;
-  /** The line end before the body still lies in front of it: it may be the beginning of the next boundary. */
+  /** The line end before the body may be the beginning of the next boundary. */
   #atBodyStart = false;
   #isDelimiterFound = false;
 
@@ -141,14 +141,14 @@ export class Scanner {
     this.#at = end;
     if (start < end) {
       const chunk = end - start === this.#bytes.length ? this.#bytes : this.#bytes.subarray(start, end);
-      // A piece that is given away whole is not kept: its receiver may free it.
+      // A piece that is passed on whole is not kept: its receiver may free it.
       if (end === this.#bytes.length) this.#letGoOfAll();
       return { type: "data", chunk };
     }
     return this.#isDelimiterFound ? this.#body() : undefined;
   }
 
-  /** How many of the last bytes may be the beginning of a boundary whose rest has not come yet. */
+  /** How many of the last bytes may be the beginning of a boundary. */
   #held(): number {
     const end = this.#bytes.length;
     const from = Math.max(this.#at, end - this.#delimiter.length + 1);

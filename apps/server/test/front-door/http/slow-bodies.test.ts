@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 
 /** As outside of tests, 30 times faster: a window of a second, 10 kB in each. */
-const pace = { shortBytes: 64 * 1024, windowMs: 1_000, bytesPerSecond: 10 * 1024, lookMs: 50 };
+const pace = { shortBytes: 64 * 1024, windowMs: 1_000, bytesPerSecond: 10 * 1024, checkMs: 50 };
 
 let gantry: GantryNode;
 let drive: string;

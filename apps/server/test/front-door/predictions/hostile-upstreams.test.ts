@@ -247,7 +247,7 @@ describe("a model that is changed while a request is being sent", () => {
     const wide = { ...input, properties: { ...input.properties, more: text } };
     const seen = await callAcross("predict", key, () => patch({ input: wide }));
     expect(seen).toMatch(/^HTTP\/1.1 503/);
-    expect(seen).toContain("send it again");
+    expect(seen).toContain("Send the request again.");
     expect(seen.toLowerCase()).toContain("x-service-retryable: true");
   });
 });

@@ -236,7 +236,7 @@ describe("a repeat that waits for the first", () => {
     await loseNodeOf((await next()) ?? "");
     await running;
     const answers = await Promise.all([waiting, other]);
-    const told = answers.find(({ body }) => String(body.detail[0].msg).endsWith("was lost: ask again"));
+    const told = answers.find(({ body }) => String(body.detail[0].msg).endsWith("was lost. Try again."));
     expect([told?.status, told?.headers.get("x-service-retryable")]).toEqual([503, "true"]);
     await waitFor("the upstream calls to be closed", () => cog.open === 0);
   }, 60_000);

@@ -20,5 +20,5 @@ test("a run does not end before it began, though the clock is set back while it 
   const run = await platform.ended(id);
   expect(run).toMatchObject({ status: "done", duration_ms: 0, completed_at: run.created_at });
   const last = (await platform.events(id)).at(-1);
-  expect(last.message).toBe("The run was done in 1 steps, 0 ms.");
+  expect(last.message).toBe("The run finished in 1 steps, 0 ms.");
 });
