@@ -61,17 +61,17 @@ export function cutShort(headers: Headers): Error {
  * merge fragments in another way, and may have run it again meanwhile, so texts are compared.
  */
 export function createReplayFilter() {
-  const telling = createTranscript();
+  const transcript = createTranscript();
   let isAcknowledged = false;
   let hasWhole = false;
 
   /** For one connection: what of an event is new. */
   return function startOver(): (event: StreamEvent) => Generator<StreamEvent> {
-    telling.beginAnew();
+    transcript.restart();
 
     return function* newOf(event) {
       if (isLast(event)) {
-        const told = telling.finish();
+        const told = transcript.finish();
         if (told) yield { ...told, status: 200 };
         yield event;
       } else if (event.output_data === undefined) {
@@ -82,8 +82,8 @@ export function createReplayFilter() {
         hasWhole = true;
       } else {
         const { restarted, ...fragments } = event;
-        if (restarted) telling.beginAnew();
-        const told = telling.tell(Object.entries(event.output_data).map(joined));
+        if (restarted) transcript.restart();
+        const told = transcript.append(Object.entries(event.output_data).map(joined));
         if (told) yield { ...fragments, ...told };
       }
     };

@@ -2,27 +2,26 @@ import { z } from "zod";
 import { longestList, onlyParameters, wholeNumber } from "./query-schema.ts";
 import { deliveriesQuery } from "./webhooks.ts";
 
-/** Which part of a management list. */
 export const managementPage = z.object({
-  page: wholeNumber(1, longestList).default(1).describe("Counts from 1."),
-  page_size: wholeNumber(1, 100).default(20).describe("How many entries at most."),
+  page: wholeNumber(1, longestList).default(1).describe("Page number, from 1."),
+  page_size: wholeNumber(1, 100).default(20).describe("Maximum number of entries."),
 });
 
-/** What a moment is, and that it is after another, the route checks itself: it is finer than a date of JavaScript. */
+/** The route parses these times itself: they are more precise than a JavaScript date. */
 const moment = z.unknown().optional().meta({ type: "string" });
-const moments = "ISO 8601, as `2026-01-31T23:59:59`; UTC unless it has a zone.";
+const moments = "ISO 8601, such as `2026-01-31T23:59:59`; UTC unless a zone is given.";
 
-/** What is added up must be what was asked for, so the lists of money refuse a parameter that they do not have. */
+/** Sums must match the request, so lists of money refuse unknown parameters. */
 export const datedListQuery = onlyParameters({
   ...managementPage.shape,
-  from_date: moment.describe(`Only those of this moment and later, by \`created_at\`. ${moments}`),
-  to_date: moment.describe(`Only those of this moment and before, by \`created_at\`. ${moments}`),
+  from_date: moment.describe(`Only entries at or after this time, by \`created_at\`. ${moments}`),
+  to_date: moment.describe(`Only entries at or before this time, by \`created_at\`. ${moments}`),
 });
 
 export const expensesQuery = onlyParameters({
-  start_date: moment.describe(`Left out: seven days before now. ${moments}`),
-  end_date: moment.describe(`Left out: now. ${moments}`),
-  page: wholeNumber(1, Number.MAX_SAFE_INTEGER).default(1).describe("Counts from 1."),
+  start_date: moment.describe(`Default: seven days ago. ${moments}`),
+  end_date: moment.describe(`Default: now. ${moments}`),
+  page: wholeNumber(1, Number.MAX_SAFE_INTEGER).default(1).describe("Page number, from 1."),
 });
 
 export const deliveryListQuery = managementPage.extend(deliveriesQuery.shape);

@@ -1,21 +1,21 @@
 import { z } from "zod";
 import { modelNamePattern, reservedUsernames, usernamePattern } from "./names.ts";
 
-/** Those that every installation has; an admin may change them and add others. */
+/** Every installation has these; admins may change them and add others. */
 export const builtInPlans = ["free", "pro", "unlimited"] as const;
 
 export const planNamePattern = /^[a-z0-9][a-z0-9-]{0,38}$/;
 
-/** Whether there is such a plan is known to the server alone. */
+/** Only the server knows which plans exist. */
 const plan = z.string();
 
-/** The upper bound is the largest number that is stored. */
+/** The upper bound is the largest number that the database stores. */
 const limit = z.int().min(1).max(2_147_483_647).nullable();
 
 export const putPlanBody = z.strictObject({
   requests_per_minute: limit.describe("Null: no limit."),
   parallel: limit.describe(
-    "Predictions that run at the same time, and runs of agents that are worked on at the same time; null: no limit.",
+    "Predictions that run at the same time, and agent runs that are worked on at the same time; null: no limit.",
   ),
   storage_bytes: z
     .int()
@@ -23,7 +23,7 @@ export const putPlanBody = z.strictObject({
     .nullable()
     .optional()
     .describe(
-      "Bytes that each user may store in uploads and drives; 0: no quota; null: the server's default; left out: unchanged.",
+      "Bytes that each user may store in uploads and drives; 0: no quota; null: the server's default; omitted: unchanged.",
     ),
 });
 export type PutPlanBody = z.infer<typeof putPlanBody>;
@@ -31,22 +31,22 @@ export type PutPlanBody = z.infer<typeof putPlanBody>;
 export const planRecord = z.strictObject({
   name: z.string(),
   requests_per_minute: z.int().nullable().describe("Null: no limit."),
-  parallel: z.int().nullable().describe("As it was set; null: no limit."),
+  parallel: z.int().nullable().describe("Null: no limit."),
   storage_bytes: z
     .int()
     .nullable()
     .describe("Bytes that each user may store in uploads and drives; 0: no quota; null: the server's default."),
-  users: z.int().describe("How many have it."),
+  users: z.int().describe("Number of users with this plan."),
 });
 export type PlanRecord = z.infer<typeof planRecord>;
 
-/** The roles that a person can have; the owners of the built-in models have a third one, `system`. */
+/** Roles of people; the owners of built-in models have a third one, `system`. */
 export const roleNames = ["admin", "user"] as const;
 export type RoleName = (typeof roleNames)[number];
 
 const username = z
   .string()
-  .regex(usernamePattern, "A username has 2 to 39 of a-z, 0-9 and -, and does not begin with -")
+  .regex(usernamePattern, "A username has 2 to 39 characters (a-z, 0-9, -) and does not begin with -")
   .refine((name) => !reservedUsernames.includes(name), "This username is reserved");
 
 const password = z.string().min(8).max(256);
@@ -62,24 +62,26 @@ const dateTime = z.iso.datetime({ offset: true, local: true });
 
 export const createUserBody = z.strictObject({
   username,
-  password: password.optional().describe("Keys need none."),
-  role: z.enum(roleNames).optional().describe("Left out: `user`."),
-  plan: plan.optional().describe("Left out: `free`."),
+  password: password.optional().describe("For signing in; keys do not need one."),
+  role: z.enum(roleNames).optional().describe("Default: `user`."),
+  plan: plan.optional().describe("Default: `free`."),
 });
 export type CreateUserBody = z.infer<typeof createUserBody>;
 
 export const changeUserBody = z
   .strictObject({
-    password: password.nullable().optional().describe("Null takes it away."),
+    password: password.nullable().optional().describe("Null removes it."),
     role: z.enum(roleNames).optional(),
     plan: plan.optional(),
     disabled: z
       .boolean()
       .optional()
-      .describe("Its keys stop at once, and its models and agents are found by nobody until it is enabled again."),
+      .describe(
+        "Keys of a disabled user stop working at once, and its models and agents are hidden until it is enabled again.",
+      ),
   })
   .refine((change) => Object.values(change).some((value) => value !== undefined), {
-    message: "There is nothing to change",
+    message: "Nothing to change. Send at least one field.",
     when: ({ issues }) => issues.length === 0,
   });
 export type ChangeUserBody = z.infer<typeof changeUserBody>;
@@ -89,24 +91,24 @@ export const createKeyBody = z.strictObject({
     .string()
     .trim()
     .max(100)
-    .regex(/^\P{Cc}*$/u, "A name has no control characters")
+    .regex(/^\P{Cc}*$/u, "A name must not contain control characters")
     .optional()
     .describe("Without control characters."),
-  expires_at: dateTime.nullable().optional().describe("A time without a zone is UTC; left out or null: never."),
+  expires_at: dateTime.nullable().optional().describe("UTC unless a zone is given; omitted or null: never."),
   models: z
     .array(endpointId)
     .min(1)
     .max(100)
     .nullable()
     .optional()
-    .describe("The only models that it may call, as `owner/model`; left out or null: every one that its owner may."),
+    .describe("The only models that the key may call, as `owner/model`; omitted or null: all models of its owner."),
   monthly_limit: z
     .number()
     .min(0)
     .max(1_000_000_000)
     .nullable()
     .optional()
-    .describe("Dollars in a calendar month of UTC, reservations included."),
+    .describe("Dollars per calendar month (UTC), holds included."),
 });
 export type CreateKeyBody = z.infer<typeof createKeyBody>;
 
@@ -116,25 +118,25 @@ export const rotateKeyBody = z.strictObject({
     .min(0)
     .max(30 * 86_400)
     .default(0)
-    .describe("How long the old key works beside the new one."),
+    .describe("How long the old key still works."),
 });
 
 export const keyRecord = z.object({
   id: z.string(),
-  public: z.string().describe("The part of the key that may be shown; logs name it by this."),
+  public: z.string().describe("The public part of the key, as shown in logs."),
   name: z.string(),
   expires_at: z.iso.datetime().nullable(),
-  models: z.array(z.string()).nullable().describe("The only models that it may call; null: every one."),
-  monthly_limit: z.number().nullable().describe("Dollars in a calendar month of UTC."),
+  models: z.array(z.string()).nullable().describe("The only models that the key may call; null: all."),
+  monthly_limit: z.number().nullable().describe("Dollars per calendar month (UTC)."),
   created_at: z.iso.datetime(),
   last_used_at: z.iso.datetime().nullable(),
-  key: z.string().optional().describe("The whole key, only in the answer to the request that made it."),
+  key: z.string().optional().describe("The whole key, shown only in the answer that creates it."),
 });
 export type KeyRecord = z.infer<typeof keyRecord>;
 
 const wallet = {
   balance: z.number().describe("Dollars."),
-  reserved: z.number().describe("Dollars of the balance that are kept for what runs or waits."),
+  reserved: z.number().describe("Dollars of the balance on hold for accepted work."),
 };
 
 export const userRecord = z.object({
@@ -160,6 +162,6 @@ export const meRecord = z.object({
       used_bytes: z.int().describe("Uploads and drives; outputs of predictions do not count."),
       allowed_bytes: z.int().nullable().describe("Null: no quota."),
     })
-    .describe("What you store, and may."),
+    .describe("Used and allowed storage."),
 });
 export type MeRecord = z.infer<typeof meRecord>;

@@ -4,17 +4,15 @@ import { largestItemPage } from "./drives.ts";
 import { choice, numberUpTo, onlyParameters, page, searchTextIfAny, wholeNumber } from "./query-schema.ts";
 import { runStatuses } from "./runs.ts";
 
-/** The queries of the agents platform. What a route reads and what the document lists are these. */
-
 export const listQuery = onlyParameters(page());
 
 export const agentsQuery = onlyParameters({ ...page(), visibility: choice(agentVisibilities).optional() });
 
-/** The specification gives this list no parameters, so by default it is as long as a list may be. */
+/** The specification defines no parameters for this list, so the default is the maximum. */
 export const revisionsQuery = onlyParameters(page(100));
 
 export const diffQuery = z.object({
-  against: searchTextIfAny.describe("The id of the revision to compare with; left out: the one before."),
+  against: searchTextIfAny.describe("The id of the revision to compare with. Default: the previous one."),
 });
 
 const runsPage = { ...page(), status: choice(runStatuses).optional() };
@@ -23,38 +21,36 @@ export const agentRunsQuery = onlyParameters(runsPage);
 
 export const runsQuery = onlyParameters({
   ...runsPage,
-  parent_run_id: searchTextIfAny.describe("Only the runs that this one started."),
+  parent_run_id: searchTextIfAny.describe("Only runs started by this run."),
 });
 
 export const runQuery = onlyParameters({
-  wait: numberUpTo(60).default(0).describe("Seconds that the answer waits for the end of the run."),
+  wait: numberUpTo(60).default(0).describe("Seconds to wait for the end of the run."),
 });
 
-/** The number of an event; an empty one is none. */
+/** An empty number counts as 0. */
 export const eventNumber = z.preprocess((given) => (given === "" ? "0" : given), wholeNumber(0, 999_999_999));
 
 const eventsAfter = {
-  after: eventNumber
-    .default(0)
-    .describe("The number of the last event that was received; what follows it is answered."),
+  after: eventNumber.default(0).describe("The number of the last event that you received."),
 };
 
 export const eventsQuery = onlyParameters(eventsAfter);
 
-/** Of the live events: what stands in for a browser's own reader of them adds parameters, so others are let be. */
+/** Replacements of the browser's EventSource add parameters, so unknown ones are ignored. */
 export const liveEventsQuery = z.object(eventsAfter);
 
 export const marketplaceQuery = onlyParameters({
   ...page(),
-  q: searchTextIfAny.describe("A part of the name or of `owner/slug`, in any case of letters."),
+  q: searchTextIfAny.describe("Part of the name or of `owner/slug`, case-insensitive."),
 });
 
 export const deleteQuery = z.object({
-  force: choice(["true", "false"]).default("false").describe("Also what agents use."),
+  force: choice(["true", "false"]).default("false").describe("Delete even if agents use it."),
 });
 
-/** The specification gives a directory no pages, so one is as long as nearly every directory; the rest is asked for. */
+/** The specification defines no pages for a directory, so the default fits nearly every directory. */
 export const itemsQuery = onlyParameters({
   ...page(largestItemPage, largestItemPage),
-  path: z.string("Must be one text").default("/").describe("The directory."),
+  path: z.string("Must be a single value").default("/").describe("The directory."),
 });

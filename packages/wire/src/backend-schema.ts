@@ -4,25 +4,25 @@ import { isRecord } from "./field-value.ts";
 
 type Need = "required" | "optional" | "refused";
 
-/** Who can answer for a model, one row a protocol, and what the manifest must say about it. */
+/** Backend protocols, and what a manifest must say about each. */
 export const backendTypes = {
-  /** A model inside the server; `model` says which. */
+  /** A model inside the server, named by `model`. */
   builtin: { url: "refused", model: "required", secret: "refused" },
   "openai-chat": { url: "required", model: "required", secret: "optional" },
   "openai-images": { url: "required", model: "required", secret: "optional" },
-  /** Without a url these two go to the vendor's own address. */
+  /** Without a url these two use the vendor's address. */
   anthropic: { url: "optional", model: "required", secret: "optional" },
   google: { url: "optional", model: "required", secret: "optional" },
   "ark-images": { url: "required", model: "required", secret: "optional" },
   /** A Cog server serves one model. */
   cog: { url: "required", model: "optional", secret: "optional" },
-  /** Another such service; `model` is the endpoint id there. */
+  /** Another Gantry server; `model` is an endpoint id there. */
   gantry: { url: "required", model: "required", secret: "optional" },
 } as const satisfies Record<string, Record<"url" | "model" | "secret", Need>>;
 
 export type BackendType = keyof typeof backendTypes;
 
-/** Those that take messages and tools. As a model such a one is asked by `prompt`, and has no other way to be asked. */
+/** Protocols with messages and tools. Called as a model, they take a `prompt`. */
 export const promptedBackends: ReadonlySet<unknown> = new Set<BackendType>([
   "builtin",
   "openai-chat",
@@ -34,7 +34,7 @@ export const secretNamePattern = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}$/;
 
 const endpointId = /^[^/\s]+\/[^/\s]+$/;
 
-/** The base that paths are appended to: no query, no fragment, and no credentials, for which there are secrets. */
+/** The base URL: no query, fragment or credentials (use secrets). */
 function isBase(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return false;
@@ -49,20 +49,20 @@ const base = z
     ctx.addIssue({
       code: "invalid_format",
       format: "url",
-      message: "Must be an http or https address without user, query and fragment",
+      message: "Must be an http or https URL without user, query and fragment",
     });
   });
 
 export const backendSchema = z
   .strictObject({
     type: oneOf(Object.keys(backendTypes) as [BackendType, ...BackendType[]]).describe("The protocol."),
-    url: base.optional().describe("The base; the protocol's own path is appended."),
-    model: z.string().min(1).max(200).optional().describe("The name that the backend knows it by."),
+    url: base.optional().describe("The base URL; the server appends the protocol's path."),
+    model: z.string().min(1).max(200).optional().describe("The name of the model at the backend."),
     secret: z
       .string()
-      .regex(secretNamePattern, "Must be the name of a stored secret: letters, digits, _, . and -, 63 at most")
+      .regex(secretNamePattern, "Must be the name of a stored secret: letters, digits, _, . and -, at most 63")
       .optional()
-      .describe("The name of a stored secret of the model's owner, see `PUT /api/v2/secrets/{name}`."),
+      .describe("The name of a stored secret of the owner, see `PUT /api/v2/secrets/{name}`."),
   })
   .superRefine(
     (backend: unknown, ctx) => {
@@ -76,7 +76,7 @@ export const backendSchema = z
         }
       }
       if (backend.type === "gantry" && typeof backend.model === "string" && !endpointId.test(backend.model)) {
-        tell(ctx, ["model"], "Must be the endpoint id of a model there, owner/name");
+        tell(ctx, ["model"], "Must be the endpoint id of a model on that server: owner/name");
       }
     },
     { when: () => true },

@@ -8,8 +8,8 @@ type Fields = Readonly<Record<string, unknown>>;
 const at = ["input", "properties", "prompt"];
 
 /**
- * Every call of a model that is asked by `prompt` must have one, or a picture in its place: else it would be accepted,
- * and fail with nothing to ask.
+ * Every call of a model with a `prompt` must have one, or an image instead. Otherwise the call would be accepted and
+ * fail.
  */
 export function checkPrompt({ backend, input }: Fields, ctx: z.RefinementCtx<unknown>): void {
   if (!isRecord(backend) || !promptedBackends.has(backend.type)) return;
@@ -22,9 +22,9 @@ export function checkPrompt({ backend, input }: Fields, ctx: z.RefinementCtx<unk
     ctx.addIssue({ code: "invalid_type", expected: "string", path: at, message: "Field required" });
   } else if (isRecord(prompt)) {
     if (!typesOf(prompt).includes("string") || prompt.format === "binary") {
-      tell(ctx, at, "Must be a text: it is what the model is asked");
+      tell(ctx, at, "Must be text: it is the question to the model");
     } else if (!isAlwaysText(prompt, required.includes("prompt"))) {
-      tell(ctx, at, "Must be required and not null, or have a default: it is what the model is asked");
+      tell(ctx, at, "Must be required and not null, or have a default: it is the question to the model");
     }
   }
 }
@@ -36,7 +36,7 @@ function hasPicture(properties: Fields, required: readonly unknown[]): boolean {
   );
 }
 
-/** Blanks are no question: some backends refuse them, others make one up. */
+/** A blank prompt does not count: some backends refuse it, others invent one. */
 export function asksNothing(prompt: unknown): boolean {
   return prompt === undefined || prompt === null || (typeof prompt === "string" && prompt.trim() === "");
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** An amount in dollars with six decimals at most: a millionth of a dollar is the unit of the books. */
+/** At most six decimals: the ledger counts millionths of a dollar. */
 export const dollars = z
   .number()
   .min(0)

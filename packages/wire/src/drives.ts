@@ -3,20 +3,23 @@ import { z } from "zod";
 /** 100 MB. */
 export const maxDriveFileBytes = 104_857_600;
 
-/** Of what stands in a directory. */
+/** Entries per page of a directory. */
 export const largestItemPage = 1000;
 
-/** What the database can keep: no NUL, no half of a surrogate pair. */
+/** PostgreSQL stores neither NUL nor lone surrogates. */
 const text = (most: number) =>
   z
     .string()
     .max(most)
-    .refine((value) => value.isWellFormed() && !value.includes("\0"), "Has characters that cannot be stored");
+    .refine(
+      (value) => value.isWellFormed() && !value.includes("\0"),
+      "Must not contain NUL characters or lone surrogates",
+    );
 
 export const createDriveBody = z.strictObject({
   name: text(200)
     .min(1)
-    .regex(/^\P{Cc}*$/u, "Must have no control characters")
+    .regex(/^\P{Cc}*$/u, "Must not contain control characters")
     .regex(/\S/, "Must not be blank")
     .describe("Not blank, and without control characters."),
   description: text(2000).nullish(),
@@ -42,7 +45,6 @@ export const driveList = z.strictObject({
 
 export type DriveList = z.infer<typeof driveList>;
 
-/** What an upload or a replacement answers. */
 export const driveFileRecord = z.strictObject({
   path: z.string(),
   size: z.int().describe("Bytes."),
@@ -63,7 +65,7 @@ export type DriveItem = z.infer<typeof driveItem>;
 
 export const driveItemList = z.strictObject({
   items: z.array(driveItem),
-  total: z.int().describe("What stands in the directory, also beyond this page."),
+  total: z.int().describe("Entries in the directory, on all pages."),
   limit: z.int(),
   offset: z.int(),
 });

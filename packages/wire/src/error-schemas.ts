@@ -2,17 +2,17 @@ import { errorTable } from "./error-table.ts";
 
 type Json = { readonly [key: string]: unknown };
 
-/** What every error outside the agents platform says in its headers. */
+/** Headers of every error outside the agents platform. */
 export const retryableHeader: Json = {
   "X-Service-Retryable": {
-    description: "Whether the same request might succeed when repeated.",
+    description: "Whether the same request may succeed later.",
     schema: { type: "string", enum: ["true", "false"] },
   },
 };
 
 const text: Json = { type: "string" };
 
-/** The bodies of errors outside the agents platform, as JSON Schema; which type has which is `form` in the table. */
+/** Error bodies outside the agents platform, as JSON Schema; `form` in the error table says which type has which. */
 export const errorSchemas: Readonly<Record<string, Json>> = {
   StructuredError: {
     type: "object",
@@ -21,12 +21,12 @@ export const errorSchemas: Readonly<Record<string, Json>> = {
   },
   Error: {
     type: "object",
-    description: "One fault. Decide by `type` and the status, never by the message.",
+    description: "One error. Handle it by `type` and status, never by message.",
     properties: {
       loc: {
         type: "array",
         items: { anyOf: [text, { type: "integer" }] },
-        description: "Where it is: `body`, `query`, `path` or `header`, then the way to the field.",
+        description: "Location: `body`, `query`, `path` or `header`, then the path to the field.",
       },
       msg: { type: "string", description: "For people; may change." },
       type: {
@@ -35,9 +35,13 @@ export const errorSchemas: Readonly<Record<string, Json>> = {
           .filter(([, { form }]) => form === "list")
           .map(([type]) => type),
       },
-      url: { type: "string", format: "uri", description: "What is to be known about the type." },
-      ctx: { type: "object", additionalProperties: true, description: "The bound, or the allowed values." },
-      input: { description: "What was sent." },
+      url: { type: "string", format: "uri", description: "Documentation of the type." },
+      ctx: {
+        type: "object",
+        additionalProperties: true,
+        description: "Context, such as the limit or the allowed values.",
+      },
+      input: { description: "The value that was sent." },
     },
     required: ["loc", "msg", "type", "url"],
   },
@@ -46,7 +50,7 @@ export const errorSchemas: Readonly<Record<string, Json>> = {
     properties: {
       detail: { type: "string", description: "For people; may change." },
       status_code: { type: "integer" },
-      type: { type: "string", description: "Only of a limit: which." },
+      type: { type: "string", description: "Which limit, if the request exceeds one." },
     },
     required: ["detail", "status_code"],
     examples: [{ detail: "User not found", status_code: 404 }],

@@ -2,22 +2,22 @@ import { z } from "zod";
 import { isRecord, misfit, typeNames, typesOf } from "./field-value.ts";
 
 /**
- * The JSON Schema that a manifest may use for its fields. It is a closed set of keywords, each of which the server
- * enforces, plus annotations and `x-…` extensions: a keyword that nobody enforces would promise a check that never
- * happens. `pattern` is refused because a regular expression can be made to run for ever, `$ref` and the combinators
- * because a form field has one type.
+ * The JSON Schema that a manifest may use for its fields: a closed set of keywords, all of them enforced, plus
+ * annotations and `x-…` extensions. A keyword that is not enforced would promise a check that never happens. `pattern`
+ * is refused because a regular expression can run for ever, `$ref` and the combinators because a form field has one
+ * type.
  */
 type Place = "input" | "output" | "nested";
 
 type Context = z.RefinementCtx<unknown>;
 type Field = Readonly<Record<string, unknown>>;
 
-/** Cross-checks run also when single keywords are wrong, so that every fault is told at once. */
+/** Cross-checks run even if single keywords are wrong, so that every fault is reported at once. */
 const always = { when: () => true };
 export const extension = /^x-[a-z0-9-]{1,60}$/;
 const count = z.int().min(0).max(2_147_483_647).optional();
 
-/** One of some texts. A text first, so that what is left out is told as missing and not as a wrong value; to a document that text is one of them too. */
+/** A string first, so that an omitted value is reported as missing and not as wrong; documents still show the enum. */
 export function oneOf<const Values extends readonly [string, ...string[]]>(values: Values) {
   return z
     .string()
@@ -40,7 +40,7 @@ const keywords = {
         { enum: typeNames.filter((name) => name !== "null") },
         { type: "array", items: { enum: [...typeNames] }, minItems: 1, maxItems: 2 },
       ],
-      description: 'One type; with `null` beside it, as `["string", "null"]`, the field may be left empty.',
+      description: 'One type. With `null`, as in `["string", "null"]`, the field may be empty.',
     }),
   default: z.unknown().optional(),
   examples: z.array(z.unknown()).max(20).optional(),
@@ -56,21 +56,22 @@ const keywords = {
   properties: z.lazy(() => z.record(z.string(), nestedField)).optional(),
   required: z.array(z.string()).optional(),
   additionalProperties: z.boolean().optional(),
-  format: oneOf(["binary", "uri", "date-time"])
-    .optional()
-    .describe("`binary` makes it a file; the others are checked."),
-  "x-media": oneOf(["image", "video", "audio", "file"]).optional().describe("What kind of file it is."),
+  format: oneOf(["binary", "uri", "date-time"]).optional().describe("`binary` is a file; the others are validated."),
+  "x-media": oneOf(["image", "video", "audio", "file"]).optional().describe("The kind of file."),
   "x-formats": z
-    .array(z.string().regex(/^\.[a-z0-9]{1,8}$/, "Must be a file name ending such as .png"))
+    .array(z.string().regex(/^\.[a-z0-9]{1,8}$/, "Must be a file name extension such as .png"))
     .min(1)
     .max(50)
     .optional()
-    .describe("The endings that its name may have; left out: those of its media."),
+    .describe("Allowed file name extensions. Default: those of the media type."),
   "x-max-duration": z.number().gt(0).max(86_400).optional().describe("Seconds; videos only."),
-  isStream: z.boolean().optional().describe("Of an output: it is delivered as it is made. A text model has one such."),
+  isStream: z
+    .boolean()
+    .optional()
+    .describe("Output only: delivered while it is produced. A text model has one such field."),
 };
 
-/** Which keywords say something about which type only. */
+/** Keywords that apply to some types only. */
 const onlyFor: Readonly<Record<string, readonly string[]>> = {
   minimum: ["number", "integer"],
   maximum: ["number", "integer"],
@@ -92,7 +93,7 @@ export function tell(ctx: Context, path: PropertyKey[], message: string): void {
 function checkType(field: Field, place: Place, ctx: Context): void {
   const { type } = field;
   if (type === undefined) {
-    // A part of a form is a text; without a type nobody knows what to read from it.
+    // A form part is text, so its type must be known to parse it.
     if (place !== "nested")
       ctx.addIssue({ code: "invalid_type", expected: "string", path: ["type"], message: "Field required" });
     return;
@@ -114,14 +115,14 @@ function checkType(field: Field, place: Place, ctx: Context): void {
 function checkKeywords(field: Field, ctx: Context): void {
   for (const name of Object.keys(field)) {
     if (Object.hasOwn(keywords, name) || extension.test(name)) continue;
-    if (name === "pattern") tell(ctx, [name], "pattern is not supported; use enum, minLength, maxLength or format");
-    else if (name === "$ref") tell(ctx, [name], "References are not supported; write the schema out");
+    if (name === "pattern") tell(ctx, [name], "pattern is not supported. Use enum, minLength, maxLength or format.");
+    else if (name === "$ref") tell(ctx, [name], "References are not supported. Write the schema inline.");
     else ctx.addIssue({ code: "unrecognized_keys", keys: [name], path: [], message: "Unknown keyword" });
   }
   const types = typesOf(field);
   for (const [name, owners] of Object.entries(onlyFor)) {
     if (field[name] !== undefined && !types.some((type) => owners.includes(type))) {
-      tell(ctx, [name], `Says nothing about this type; it belongs to ${owners.join(" and ")}`);
+      tell(ctx, [name], `Does not apply to this type, only to ${owners.join(" and ")}`);
     }
   }
   for (const [least, most] of [
@@ -130,7 +131,8 @@ function checkKeywords(field: Field, ctx: Context): void {
     ["minItems", "maxItems"],
   ] as const) {
     const [low, high] = [field[least], field[most]];
-    if (typeof low === "number" && typeof high === "number" && low > high) tell(ctx, [least], `Is above ${most}`);
+    if (typeof low === "number" && typeof high === "number" && low > high)
+      tell(ctx, [least], `Must not be greater than ${most}`);
   }
 }
 
@@ -142,7 +144,7 @@ function checkValues(field: Field, ctx: Context): void {
       const reason = misfit(rest, value);
       const text = JSON.stringify(value);
       if (reason) tell(ctx, ["enum", index], `The value ${reason}`);
-      else if (seen.has(text)) tell(ctx, ["enum", index], "Stands twice");
+      else if (seen.has(text)) tell(ctx, ["enum", index], "Listed twice");
       seen.add(text);
     }
   }
@@ -155,30 +157,31 @@ function checkValues(field: Field, ctx: Context): void {
 function checkFile(field: Field, place: Place, ctx: Context): void {
   if (field.format !== "binary") {
     for (const name of ["x-media", "x-formats", "x-max-duration"]) {
-      if (field[name] !== undefined) tell(ctx, [name], "Belongs to a file field, one with format binary");
+      if (field[name] !== undefined) tell(ctx, [name], "Only file fields (format binary) have this keyword");
     }
     return;
   }
-  if (place === "nested") tell(ctx, ["format"], "A file must be a field of its own, not a part of another");
+  if (place === "nested") tell(ctx, ["format"], "A file must be a top-level field");
   if (field["x-media"] === undefined) {
     ctx.addIssue({ code: "invalid_type", expected: "string", path: ["x-media"], message: "Field required" });
   }
   if (field["x-max-duration"] !== undefined && field["x-media"] !== "video") {
-    tell(ctx, ["x-max-duration"], "Belongs to videos");
+    tell(ctx, ["x-max-duration"], "Only videos have this keyword");
   }
-  if (field.enum !== undefined) tell(ctx, ["enum"], "A file has no list of allowed values");
-  if (field.default !== undefined && field.default !== null) tell(ctx, ["default"], "The default of a file is null");
+  if (field.enum !== undefined) tell(ctx, ["enum"], "A file cannot have a list of allowed values");
+  if (field.default !== undefined && field.default !== null)
+    tell(ctx, ["default"], "The default of a file must be null");
 }
 
 function checkStream(field: Field, place: Place, ctx: Context): void {
   if (field.isStream === undefined) return;
-  if (place !== "output") tell(ctx, ["isStream"], "Belongs to an output field");
+  if (place !== "output") tell(ctx, ["isStream"], "Only output fields can be streamed");
   else if (field.isStream === true && (field.type !== "string" || field.format !== undefined)) {
-    tell(ctx, ["isStream"], "A streamed field is a plain string");
+    tell(ctx, ["isStream"], "A streamed field must be a plain string");
   }
 }
 
-/** The keywords are checked by code, which tells more of them; to a document the set is closed all the same. */
+/** Code checks the keywords and gives better messages; for documents the set is closed too. */
 export const closedButForExtensions = { additionalProperties: false, patternProperties: { [extension.source]: {} } };
 
 function fieldAt(place: Place) {
@@ -197,15 +200,15 @@ function fieldAt(place: Place) {
     .meta({ id: `${place}-field`, ...closedButForExtensions, ...(place !== "nested" && { required: ["type"] }) });
 }
 
-/** Every required name must be that of a property. Shared with the whole input and output. */
+/** Also used for the whole input and output. */
 export function checkRequired(schema: Field, ctx: Context): void {
   const { properties, required } = schema;
   if (!Array.isArray(required)) return;
   for (const [index, name] of required.entries()) {
     if (typeof name !== "string") continue;
     if (!isRecord(properties) || !Object.hasOwn(properties, name)) {
-      tell(ctx, ["required", index], `There is no property ${name}`);
-    } else if (required.indexOf(name) < index) tell(ctx, ["required", index], "Stands twice");
+      tell(ctx, ["required", index], `Property ${name} does not exist`);
+    } else if (required.indexOf(name) < index) tell(ctx, ["required", index], "Listed twice");
   }
 }
 

@@ -1,9 +1,9 @@
-/** No value of a manifest is nested deeper. */
+/** Values in a manifest are not nested deeper. */
 const deepest = 64;
 
 /**
- * Whether a value is one of some JSON values. Takes as long as the value is large, however many values there are; lists
- * and objects are the same when their parts are, in whatever order an object names them.
+ * Whether a value is one of the given JSON values, in time proportional to the value. Objects are equal regardless of
+ * key order.
  */
 export function compileMembership(values: readonly unknown[]): (value: unknown) => boolean {
   const scalars = new Set(values.filter((value) => !isStructure(value)));
@@ -18,7 +18,7 @@ function isStructure(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-/** The same text for the same value. What is nested too deep is written as nothing that JSON has. */
+/** Equal values have the same text. Deeper nesting becomes a text that is not JSON. */
 function canonical(value: unknown, depth: number): string {
   if (!isStructure(value)) return JSON.stringify(value) ?? "null";
   if (depth === deepest) return "…";

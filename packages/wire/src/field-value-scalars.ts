@@ -1,6 +1,6 @@
 import type { ErrorType } from "./error-table.ts";
 
-/** What is wrong with a value; `path` leads into it. Where the value itself stands is added by who reads it. */
+/** `path` leads into the value; the caller adds the location of the value itself. */
 export interface ValueProblem {
   type: ErrorType;
   msg: string;
@@ -11,7 +11,7 @@ export interface ValueProblem {
 type Keywords = Readonly<Record<string, unknown>>;
 export type ScalarCheck<T> = (value: T) => ValueProblem | undefined;
 
-/** Without a user name or a password: no call goes out with one, and it would be shown where the address is. */
+/** Credentials in a URL are refused: no request would send them, and they would be shown with the URL. */
 export function isWebAddress(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return false;
@@ -20,7 +20,7 @@ export function isWebAddress(text: string): boolean {
 
 const dateTime = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(?::(\d\d)(?:\.\d+)?)?(?:[Zz]|([+-])([01]\d|2[0-3]):?([0-5]\d))?$/;
 
-/** A date and time of ISO 8601, with or without a zone, on a day that the calendar has; a fraction has any length. */
+/** ISO 8601 date and time, with or without a zone, on a real day; any fraction. */
 function isDateTime(text: string): boolean {
   const match = dateTime.exec(text);
   if (!match) return false;
@@ -34,7 +34,7 @@ function isDateTime(text: string): boolean {
   return year >= 1 && year <= 9999;
 }
 
-/** The one place that says what a format means, for fields, for what stands in them, for defaults and for outputs. */
+/** The meaning of formats for fields, nested values, defaults and outputs. */
 const formats: Readonly<Record<string, { fits(text: string): boolean; type: ErrorType; msg: string }>> = {
   uri: {
     fits: isWebAddress,
@@ -44,12 +44,12 @@ const formats: Readonly<Record<string, { fits(text: string): boolean; type: Erro
   "date-time": { fits: isDateTime, type: "datetime_parsing", msg: "Input should be an ISO 8601 date and time" },
 };
 
-/** Unicode characters, as JSON Schema counts them; surrogate pairs are counted only where they can matter. */
+/** Unicode characters, as JSON Schema counts them; counts surrogate pairs only if they matter. */
 export function isLongerThan(text: string, max: number): boolean {
   return text.length > max && (text.length > 2 * max || [...text].length > max);
 }
 
-/** Undefined where a field says nothing about its text. A keyword of a wrong type bounds nothing. */
+/** Undefined if the field does not restrict its text. A keyword of the wrong type is ignored. */
 export function compileTextCheck({ minLength, maxLength, format }: Keywords): ScalarCheck<string> | undefined {
   const min = typeof minLength === "number" ? minLength : 0;
   const max = typeof maxLength === "number" ? maxLength : undefined;
@@ -67,7 +67,7 @@ export function compileTextCheck({ minLength, maxLength, format }: Keywords): Sc
   };
 }
 
-/** Undefined where a field does not bound its number. */
+/** Undefined if the field does not bound its number. */
 export function compileNumberCheck({ minimum, maximum }: Keywords): ScalarCheck<number> | undefined {
   if (typeof minimum !== "number" && typeof maximum !== "number") return undefined;
   return (value) => {

@@ -7,24 +7,24 @@ type Keywords = Readonly<Record<string, unknown>>;
 export const typeNames = ["string", "number", "integer", "boolean", "array", "object", "null"] as const;
 type TypeName = (typeof typeNames)[number];
 
-/** How one look at a value goes: where in it the look is, and what it has found, of which so much is told. */
+/** State of one check: the current path, and the problems found, up to a limit. */
 interface Look {
   readonly path: (string | number)[];
   readonly found: ValueProblem[];
   readonly most: number;
-  /** A null where none is admitted stands for an optional part of an object that was left out. */
+  /** Null in place of an optional part of an object counts as omitted. */
   readonly leavesOutNulls: boolean;
 }
 type Check = (value: unknown, look: Look) => void;
 
-/** Everything that is wrong with a value, up to so many problems. */
+/** All problems of a value, up to a limit. */
 export type FieldCheck = (value: unknown, most: number, leavesOutNulls?: boolean) => readonly ValueProblem[];
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The types that a field admits; none said means any. */
+/** Without a type any is allowed. */
 export function typesOf(field: Keywords): readonly TypeName[] {
   const { type } = field;
   const given = typeof type === "string" ? [type] : Array.isArray(type) ? type : typeNames;
@@ -34,10 +34,10 @@ export function typesOf(field: Keywords): readonly TypeName[] {
 const checks = new WeakMap<Keywords, Check>();
 
 /**
- * The one check of JSON values against a field: of what is sent, of what a model answers, and of the values that a
- * manifest names itself. Knows exactly the keywords that a manifest may use, and takes as long as the value is large.
- * Made once for each field object, which must not change. Null satisfies every nullable field, also one whose `enum`
- * does not list it. Also good for a field that is still to be checked itself: a keyword of a wrong type says nothing.
+ * The only check of JSON values against a field: for input, output and values in manifests. It supports exactly the
+ * keywords of manifests and takes time proportional to the value. Compile it once for each field object, which must not
+ * change. Null satisfies every nullable field, also if `enum` does not list it. A keyword of the wrong type is ignored,
+ * so that an unchecked field works too.
  */
 export function compileFieldCheck(field: Keywords): FieldCheck {
   const check = checkOf(field);
@@ -48,14 +48,14 @@ export function compileFieldCheck(field: Keywords): FieldCheck {
   };
 }
 
-/** Why a value does not satisfy a field, or nothing when it does. */
+/** The reason why a value does not satisfy a field. */
 export function misfit(field: Keywords, value: unknown): string | undefined {
   const [problem] = compileFieldCheck(field)(value, 1);
   if (problem) return `does not fit${problem.path ? ` at ${problem.path.join(".")}` : ""}: ${problem.msg}`;
   return isInexact(field, value) ? "is a whole number that is too large to be exact" : undefined;
 }
 
-/** As a text it would be refused: what is read from one could be another number. */
+/** As text it would be refused, because parsing could yield another number. */
 function isInexact(field: unknown, value: unknown): boolean {
   if (!isRecord(field)) return false;
   if (Array.isArray(value)) return value.some((entry) => isInexact(field.items, entry));
@@ -90,7 +90,6 @@ function compile(field: Keywords): Check {
   return (value, look) => {
     if (!isAny && !types.some((name) => hasType(value, name))) return tell(look, wrongType);
     if (value === null && isNullable) return;
-    // One fault says it all.
     if (isMember && !isMember(value)) return tell(look, noMember);
     for (const rule of rules) rule(value, look);
   };
@@ -126,7 +125,7 @@ const wrongTypes: Readonly<Record<TypeName, { type: ErrorType; what: string }>> 
 function typeProblem(types: readonly TypeName[]): ValueProblem {
   const wanted = types.map((name) => wrongTypes[name]);
   const what = wanted.map((one) => one.what).join(" or ");
-  return { type: wanted[0]?.type ?? "json_invalid", msg: `Input should be ${what || "of a type that there is"}` };
+  return { type: wanted[0]?.type ?? "json_invalid", msg: `Input should be ${what || "of a known type"}` };
 }
 
 function tell({ path, found, most }: Look, problem: ValueProblem, step?: string): void {

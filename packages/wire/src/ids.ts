@@ -21,7 +21,7 @@ export type IdKind = keyof typeof idPrefixes;
 
 const digits = "0123456789abcdefghjkmnpqrstvwxyz";
 
-// Asking for randomness costs more than the rest of an id, so it is asked for in bulk; each byte is used once.
+// Randomness is read in bulk, because each read costs more than the rest of an id.
 const tailBytes = 12;
 const pool = new Uint8Array(tailBytes * 256);
 let poolAt = pool.length;
@@ -30,8 +30,8 @@ let lastMillis = 0;
 let lastTail = 0;
 
 /**
- * A new id: the prefix, ten base-32 digits of milliseconds, sixteen of randomness. Ids of one process made in the same
- * millisecond still sort by the order in which they were made (the first four random digits count up).
+ * The prefix, ten base-32 digits of milliseconds, sixteen of randomness. Ids of one process sort by creation within a
+ * millisecond (the first four random digits count up).
  */
 export function newId(kind: IdKind, now: number = Date.now()): string {
   if (now > lastMillis) {

@@ -19,7 +19,7 @@ export interface FieldSchema {
   /** "binary" makes it a file field; "uri" and "date-time" are checked. */
   format?: string;
   "x-media"?: "image" | "video" | "audio" | "file";
-  /** Allowed file name endings, each with its dot; the media's own list where it is left out. */
+  /** Allowed file name extensions, with the dot. Default: those of the media type. */
   "x-formats"?: string[];
   /** Seconds; videos only. */
   "x-max-duration"?: number;
@@ -35,7 +35,7 @@ export interface ObjectSchema {
   [extension: string]: unknown;
 }
 
-/** Prices in dollars; what is left out costs nothing. */
+/** Prices in dollars. Omitted prices are 0. */
 export interface Pricing {
   per_request?: number;
   per_second?: number;
@@ -49,7 +49,7 @@ export interface Pricing {
 export interface BackendConfig {
   /** A key of `backendTypes`. */
   type: string;
-  /** The base; the server appends the protocol's own path. */
+  /** The base URL; the server appends the protocol's path. */
   url?: string;
   model?: string;
   /** The name of a stored secret of the model's owner. */
@@ -57,13 +57,13 @@ export interface BackendConfig {
   [setting: string]: unknown;
 }
 
-/** What describes a model: its card, its schemas, its price and who answers it. */
+/** A model: its card, schemas, prices and backend. */
 export interface Manifest {
   title: string;
   description: string;
   kind: "image" | "video" | "text" | "other";
   visibility: "public" | "private";
-  /** Parallel runs over all nodes; 0 means not active. */
+  /** Predictions that run at once over all nodes; 0 means not active. */
   capacity: number;
   timeout_seconds: number;
   max_queue_seconds: number;
@@ -75,8 +75,5 @@ export interface Manifest {
   backend: BackendConfig;
 }
 
-/**
- * The fields to change. A field is replaced whole, `input` and `pricing` too; null takes an optional field away, or
- * back to its default.
- */
+/** The fields to change, each as a whole. Null removes an optional field or resets it to its default. */
 export type ManifestPatch = { [Field in keyof Manifest]?: Manifest[Field] | null };

@@ -1,7 +1,10 @@
-/** Usernames stand first in paths (`/{username}/expenses/`), so none may be the first segment of a route. */
+/**
+ * Usernames are the first segment of paths (`/{username}/expenses/`), so they must differ from first segments of
+ * routes.
+ */
 export const usernamePattern = /^[a-z0-9][a-z0-9-]{1,38}$/;
 
-/** The first segments of routes, those that may come among them. */
+/** First segments of routes, including reserved ones. */
 export const firstSegments: readonly string[] = [
   "api",
   "v1",
@@ -18,7 +21,7 @@ export const firstSegments: readonly string[] = [
   "static",
 ];
 
-/** Beside them the owners of the built-in models. */
+/** Plus the owners of the built-in models. */
 export const reservedUsernames: readonly string[] = [...firstSegments, "gantry", "anthropic"];
 
 export const modelNamePattern = /^[a-z0-9][a-z0-9._-]{0,62}$/;

@@ -13,14 +13,14 @@ import { isRecord } from "./field-value.ts";
 
 /** Fields of one input or output. */
 const maxFields = 100;
-/** A request has 32 text fields at most, and `user` and `webhook` may be among them; files come beside. */
+/** A request has at most 32 text fields, which may include `user` and `webhook`; files are extra. */
 const maxRequired = 30;
-/** A field's name is the name of a form part, a property in every client's language, and a column on a page. */
+/** A field's name is a form part, a property in every client language, and a label. */
 const fieldNamePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
-/** Every object has them already: a field of that name could not be told from one that was left out. */
+/** Every object inherits these, so a missing field of that name could not be detected. */
 const namesOfAnyObject: readonly string[] = Object.getOwnPropertyNames(Object.prototype);
-/** What the request itself has beside the input. */
+/** Fields of the request beside the input. */
 const namesOfRequests: readonly string[] = ["user", "webhook"];
 const secondSpelling = "i_";
 
@@ -29,17 +29,17 @@ const known = new Set(["type", "properties", "required", "additionalProperties",
 function faultOfName(name: string, place: "input" | "output"): string | undefined {
   if (namesOfAnyObject.includes(name)) return `The name ${name} is reserved`;
   if (!fieldNamePattern.test(name)) {
-    return "A field's name has letters, digits, _ and -, begins with a letter or _, and has 64 characters at most";
+    return "A field's name has at most 64 letters, digits, _ and -, and begins with a letter or _";
   }
   if (place === "output") return undefined;
-  if (namesOfRequests.includes(name)) return `The input name ${name} is taken by the request itself`;
+  if (namesOfRequests.includes(name)) return `The input name ${name} is reserved for the request itself`;
   return name.startsWith(secondSpelling)
-    ? `An input name may not begin with ${secondSpelling}, the second spelling of file fields`
+    ? `An input name must not begin with ${secondSpelling}, the second spelling of file fields`
     : undefined;
 }
 
-/** The same rules for a document; what is wrong with a name, code says better. */
-function namesToldFor(place: "input" | "output"): Record<string, unknown> {
+/** The same rules for a JSON Schema; code gives better messages about names. */
+function namesDescribedFor(place: "input" | "output"): Record<string, unknown> {
   const refused =
     place === "output"
       ? { enum: namesOfAnyObject }
@@ -59,13 +59,13 @@ function requiredTexts(properties: Record<string, unknown>, required: unknown): 
   }).length;
 }
 
-/** The whole `input` or `output` of a manifest. Unknown form fields are always refused, so it cannot be opened. */
+/** The whole `input` or `output` of a manifest. Closed, because unknown form fields are always refused. */
 function objectSchema(place: "input" | "output") {
   return z
     .looseObject({
       ...annotations,
       type: oneOf(["object"]),
-      properties: z.record(z.string(), place === "input" ? inputField : outputField).meta(namesToldFor(place)),
+      properties: z.record(z.string(), place === "input" ? inputField : outputField).meta(namesDescribedFor(place)),
       required: z.array(z.string()).optional(),
       additionalProperties: z.literal(false).optional(),
     })
@@ -87,9 +87,9 @@ function objectSchema(place: "input" | "output") {
           ([, field]) => isRecord(field) && field.isStream === true,
         );
         for (const [name] of place === "output" ? streamed.slice(1) : []) {
-          tell(ctx, ["properties", name, "isStream"], "A model streams one field");
+          tell(ctx, ["properties", name, "isStream"], "A model can stream only one field");
         }
-        if (place === "output" && names.length === 0) tell(ctx, ["properties"], "A model has one output at least");
+        if (place === "output" && names.length === 0) tell(ctx, ["properties"], "A model needs at least one output");
         if (names.length > maxFields) {
           ctx.addIssue({
             code: "too_big",
@@ -100,11 +100,7 @@ function objectSchema(place: "input" | "output") {
           });
         }
         if (place === "input" && requiredTexts(schema.properties, schema.required) > maxRequired) {
-          tell(
-            ctx,
-            ["required"],
-            `A request has no room for more than ${maxRequired} required fields that are not files`,
-          );
+          tell(ctx, ["required"], `A request can have at most ${maxRequired} required fields that are not files`);
         }
       },
       { when: () => true },

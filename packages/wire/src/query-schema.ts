@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * Parameters of a query. They arrive as texts, and as lists where one is given twice; what they are read as stands behind
- * the reading, so that a document tells that and not the text.
+ * Query parameters arrive as text, or as a list if given twice. The parsed type comes last in a pipe, so that documents
+ * describe it instead of the text.
  */
 
 function unread(ctx: z.core.ParsePayload, expected: "int" | "number", message: string): never {
@@ -18,7 +18,7 @@ export function wholeNumber(least: number, most: number) {
         if (typeof given === "string" && /^[+-]?\d+$/.test(given)) return Number(given);
         return unread(ctx, "int", "Must be a whole number");
       })
-      // That it is whole is checked already; `z.int` would complain of a very large one a second time.
+      // `z.int` would report a very large number a second time.
       .pipe(bounded.meta({ type: "integer" }))
   );
 }
@@ -37,43 +37,38 @@ export function choice<const Values extends readonly [string, ...string[]]>(valu
   return z.enum(values, `Must be one of ${values.join(", ")}`);
 }
 
-const mostSearchedChars = 200;
+const maxSearchChars = 200;
 
-/** A text that is searched for, or an id. */
 export const searchText = z
-  .string("Must be one text")
-  .max(mostSearchedChars, `At most ${mostSearchedChars} characters`)
+  .string("Must be a single value")
+  .max(maxSearchChars, `At most ${maxSearchChars} characters`)
   .superRefine((text, ctx) => {
-    // Which is no text to PostgreSQL.
+    // PostgreSQL cannot store NUL.
     if (text.includes("\0")) {
-      ctx.addIssue({ code: "invalid_type", expected: "string", message: "Must be a text without NUL characters" });
+      ctx.addIssue({ code: "invalid_type", expected: "string", message: "Must not contain NUL characters" });
     }
   });
 
-/** The empty text is none. */
+/** Empty text counts as omitted. */
 export const searchTextIfAny = z
   .preprocess((given) => (given === "" ? undefined : given), searchText.optional())
   .optional();
 
-/** No list is that long; it keeps the offset within what every number on the way can hold. */
+/** Keeps offsets within exact integers. */
 export const longestList = 1_000_000_000;
 
-/** Which part of a list: `limit` from 1 and `offset` from 0. */
 export function page(otherwise = 20, most = 100) {
   return {
-    limit: wholeNumber(1, most).default(otherwise).describe("How many entries at most."),
-    offset: wholeNumber(0, longestList).default(0).describe("How many entries to leave out before the first."),
+    limit: wholeNumber(1, most).default(otherwise).describe("Maximum number of entries."),
+    offset: wholeNumber(0, longestList).default(0).describe("Number of entries to skip."),
   };
 }
 
-/**
- * A query with the only parameters that it has: a misspelt one is told with those, because without it a list would look as
- * if it had been narrowed and held all that there is, and an answer as if it had been waited for.
- */
+/** Refuses unknown parameters and lists the known ones: a misspelt filter would otherwise return everything. */
 export function onlyParameters<const Shape extends z.ZodRawShape>(shape: Shape) {
   const names = Object.keys(shape);
-  const known = `${names.length === 1 ? "there is only" : "there are"} ${names.join(", ")}`;
+  const known = names.join(", ");
   return z.strictObject(shape, {
-    error: ({ code }) => (code === "unrecognized_keys" ? `Unknown parameter: ${known}` : undefined),
+    error: ({ code }) => (code === "unrecognized_keys" ? `Unknown parameter. Known: ${known}` : undefined),
   });
 }

@@ -4,20 +4,16 @@ import { confirmationRecord, runError } from "./runs.ts";
 const jsonObject = z.record(z.string(), z.unknown());
 const message = z.object({ message: z.string() });
 const ofCall = {
-  call_id: z
-    .string()
-    .optional()
-    .describe("Which call an event is of: those of one call have the same. Runs of before it was told have none."),
+  call_id: z.string().optional().describe("The call that the event belongs to. Older runs have no call ids."),
 };
 
-/** What the events of a run tell, by their names. */
+/** Fields of events by type. */
 const runEventData = {
   planning: message,
   reasoning: message,
   tool_call: z.object({ tool: z.string(), arguments: jsonObject, ...ofCall }),
-  /** Calls are made side by side: their results come as they end, not in the order of the calls. */
+  /** Calls run in parallel: results come in the order in which they finish. */
   tool_result: z.object({ tool: z.string(), result: z.string(), ...ofCall }),
-  /** The run waits until this is approved or denied. */
   confirmation_required: z.object({
     confirmation_id: z.string(),
     tool: z.string(),
@@ -50,7 +46,7 @@ export const runEventEntries = {
   confirmation_required: entry("confirmation_required", runEventData.confirmation_required),
   confirmation_resolved: entry("confirmation_resolved", runEventData.confirmation_resolved),
   compressed: entry("compressed", runEventData.compressed).loose(),
-  // The last event tells how it went, in place of the output.
+  // The last event of a list has a summary instead of the output.
   completed: entry("completed", message),
   error: entry("error", z.object({ error: runError })),
 };
@@ -67,14 +63,10 @@ export const runEventEntry = z.discriminatedUnion("type", [
   runEventEntries.error,
 ]);
 
-/** An event as the list shows it: its fields beside its name and time. */
 export type RunEventEntry = z.infer<typeof runEventEntry>;
 
 export const runEventList = z.object({
   events: z.array(runEventEntry),
-  next_after: z
-    .int()
-    .optional()
-    .describe("There are more than one answer holds: ask again with this as `after`. Left out at the end."),
+  next_after: z.int().optional().describe("Pass it as `after` to read more events. Omitted at the end."),
 });
 export type RunEventList = z.infer<typeof runEventList>;

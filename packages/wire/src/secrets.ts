@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** It is sent in a header, so it is what a header may hold; a line break at its end is a usual slip. */
+/** A secret is sent in a header, so it must be a valid header value; a trailing line break is a common mistake. */
 export const putSecretBody = z.strictObject({
   value: z
     .string()
@@ -8,9 +8,9 @@ export const putSecretBody = z.strictObject({
     .max(8192)
     .regex(
       /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/,
-      "Must be printable ASCII, without line breaks and without spaces around it",
+      "Must be printable ASCII without line breaks or surrounding spaces",
     )
-    .describe("What the backend is sent as its credential."),
+    .describe("The credential that is sent to the backend."),
 });
 
 export const secretRecord = z.strictObject({

@@ -2,32 +2,31 @@ import { z } from "zod";
 import { roleNames } from "./accounts.ts";
 
 export const makeSignInLinkBody = z.strictObject({
-  username: z.string().optional().describe("Whom it signs in; left out: you. Others for admins."),
+  username: z.string().optional().describe("The user to sign in. Default: you. Only admins can name another user."),
 });
 
 export const signInLinkRecord = z.strictObject({
-  url: z.string().describe("Opened in a browser it signs in to the console, once."),
+  url: z.string().describe("Open it in a browser to sign in to the console, once."),
   expires_at: z.iso.datetime(),
 });
 export type SignInLinkRecord = z.infer<typeof signInLinkRecord>;
 
-/** What signs in to the console: what stands behind the # of a sign-in link, or a key. */
+/** The token after the # of a sign-in link, or a key. */
 export const signInBody = z.union(
   [z.strictObject({ token: z.string() }), z.strictObject({ key: z.string().trim() })],
-  "One of token and key is needed, as a text, and nothing else",
+  "Send either token or key, as text, and nothing else",
 );
 
-/** Who is signed in to the console. */
 export const sessionRecord = z.strictObject({
   username: z.string(),
   role: z.enum(roleNames),
-  expires_at: z.iso.datetime().describe("When one has to sign in again."),
+  expires_at: z.iso.datetime().describe("When you have to sign in again."),
   key: z
     .strictObject({
       name: z.string(),
-      models: z.array(z.string()).nullable().describe("All that it may call; null: no such list."),
-      monthly_limit: z.number().nullable().describe("Dollars; null: none."),
+      models: z.array(z.string()).nullable().describe("The only models that the key may call; null: all."),
+      monthly_limit: z.number().nullable().describe("Dollars; null: no limit."),
     })
-    .describe("With which one is signed in."),
+    .describe("The key of the session."),
 });
 export type SessionRecord = z.infer<typeof sessionRecord>;

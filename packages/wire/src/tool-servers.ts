@@ -7,15 +7,15 @@ export type ConnectionType = (typeof connectionTypes)[number];
 export const toolServerStatuses = ["connected", "unauthorized", "unreachable"] as const;
 export type ToolServerStatus = (typeof toolServerStatuses)[number];
 
-/** It stands before `__` in the names that the model calls a server's tools by. */
+/** The prefix before `__` in the tool names that the model sees. */
 export const toolServerNamePattern = /^[a-zA-Z0-9_-]{1,40}$/;
 
-/** What the transport itself sets, or what would change how a message is framed. */
+/** Headers that the transport sets, or that change how a message is framed. */
 const ownHeaders =
   /^(accept|accept-encoding|connection|content-.*|expect|host|keep-alive|last-event-id|mcp-.*|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 
-/** A server may repeat what it was sent, and a shorter text cannot be hidden without hiding half of every other. */
-const tooShort = "a shorter one could not be hidden in what a server answers";
+/** A server may echo a credential; a short one cannot be masked without masking other text. */
+const tooShort = "a shorter one cannot be masked in the server's answers";
 
 export const bearerAuth = z.strictObject({
   type: z.literal("bearer"),
@@ -31,9 +31,9 @@ export const apiKeyAuth = z.strictObject({
   type: z.literal("api_key"),
   header: z
     .string()
-    .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, "Must be the name of a header")
-    .refine((name) => !ownHeaders.test(name), "The connection sets this header itself")
-    .describe("The name of the header that the value is sent in."),
+    .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, "Must be a valid header name")
+    .refine((name) => !ownHeaders.test(name), "The connection sets this header")
+    .describe("The header that carries the value."),
   value: z
     .string()
     .regex(/^[\x21-\x7e][\x20-\x7e]{6,8190}[\x21-\x7e]$/, `Must have 8 to 8192 printable characters: ${tooShort}`),
@@ -45,7 +45,7 @@ export const toolServerAuth = z.discriminatedUnion("type", [bearerAuth, apiKeyAu
 export type ToolServerAuth = z.infer<typeof toolServerAuth>;
 
 function isServerAddress(text: string): boolean {
-  // What URL.parse leaves out or puts right would still be stored as it came.
+  // URL.parse corrects some mistakes that would be stored uncorrected.
   if (/[\p{Cc}\p{Cs}\s]/u.test(text)) return false;
   const url = URL.parse(text);
   return (url?.protocol === "http:" || url?.protocol === "https:") && url.username === "" && url.password === "";
@@ -54,21 +54,20 @@ function isServerAddress(text: string): boolean {
 const fields = {
   name: z
     .string()
-    .regex(toolServerNamePattern, "Must have 1 to 40 letters, digits, _ and -")
-    .describe("Unique among yours; it stands before `__` in the names that the model calls its tools by."),
-  url: z.string().max(2048).refine(isServerAddress, "Must be an http or https address without a user name or password"),
+    .regex(toolServerNamePattern, "Must have 1 to 40 characters: letters, digits, _ and -")
+    .describe("Unique among your servers; the prefix before `__` in the tool names that the model sees."),
+  url: z.string().max(2048).refine(isServerAddress, "Must be an http or https URL without a user name or password"),
   connection_type: oneOf(connectionTypes),
 };
 
 export const createToolServerBody = z.strictObject({ ...fields, auth: toolServerAuth.nullish() });
 export type CreateToolServerBody = z.infer<typeof createToolServerBody>;
 
-/** Only the fields to change; `auth: null` takes the credentials away. */
 export const changeToolServerBody = z
   .strictObject({ ...fields, auth: toolServerAuth.nullable() })
   .partial()
   .refine((change) => Object.values(change).some((value) => value !== undefined), {
-    message: "There is nothing to change",
+    message: "Nothing to change. Send at least one field.",
     when: ({ issues }) => issues.length === 0,
   });
 export type ChangeToolServerBody = z.infer<typeof changeToolServerBody>;
@@ -84,9 +83,9 @@ export const toolServerRecord = z.strictObject({
       z.strictObject({ type: z.literal("api_key"), header: z.string() }),
     ])
     .nullable()
-    .describe("How it is signed in to, without what it is signed in with."),
+    .describe("How Gantry authenticates, without the credentials."),
   status: z.enum(toolServerStatuses),
-  last_error: z.string().nullable().describe("What went wrong last; null when it is connected."),
+  last_error: z.string().nullable().describe("The last error; null if connected."),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
@@ -95,7 +94,7 @@ export type ToolServerRecord = z.infer<typeof toolServerRecord>;
 export const serverToolRecord = z.strictObject({
   name: z.string(),
   description: z.string(),
-  parameters: z.record(z.string(), z.unknown()).describe("A JSON Schema of the arguments."),
+  parameters: z.record(z.string(), z.unknown()).describe("JSON Schema of the arguments."),
 });
 export type ServerToolRecord = z.infer<typeof serverToolRecord>;
 
@@ -103,9 +102,7 @@ export const serverToolListRecord = z.strictObject({
   tools: z.array(serverToolRecord),
   unusable: z
     .array(z.strictObject({ name: z.string(), reason: z.string() }))
-    .describe("Those that no agent can call, and why."),
-  is_cut: z
-    .boolean()
-    .describe("Whether the server has more than are read: a thousand, or 4 MB of what it says of them."),
+    .describe("Tools that agents cannot call, and why."),
+  is_cut: z.boolean().describe("Whether the list is cut: Gantry reads at most 1000 tools, or 4 MB."),
 });
 export type ServerToolListRecord = z.infer<typeof serverToolListRecord>;

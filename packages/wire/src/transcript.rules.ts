@@ -1,35 +1,37 @@
-/** What a reader is told next. `restarted`: what it was told before is void, and this is the text from its beginning. */
+/** What a reader receives next. `restarted`: discard the earlier text; this is the text from its beginning. */
 export interface TranscriptUpdate {
   output_data: Record<string, string[]>;
   restarted?: true;
 }
 
-export interface Telling {
-  /** What is said next is an attempt's text from its beginning: a newer attempt's, or the same one's once more. */
-  beginAnew(): void;
-  /** What the attempt said next, by field; answers what of it the reader needs. */
-  tell(said: Iterable<readonly [field: string, text: string]>): TranscriptUpdate | undefined;
-  /** The attempt has said all: a reader that has more has it from an attempt before. */
+type Fragments = Iterable<readonly [field: string, text: string]>;
+
+export interface Transcript {
+  /** An attempt starts, or the same attempt is read again: fragments follow from the beginning. */
+  restart(): void;
+  /** Adds fragments of the attempt by field; returns what the reader is missing. */
+  append(fragments: Fragments): TranscriptUpdate | undefined;
+  /** The attempt has ended: if the reader has more text, it is from an earlier attempt. */
   finish(): TranscriptUpdate | undefined;
 }
 
 /**
- * What one reader has of a prediction's text. A run that is begun again says its text anew, and most models say another
- * one each time: the reader ends up with what the newest attempt said, never with parts of two.
+ * The text of a prediction that one reader has received. A restarted prediction produces its text again, and most models
+ * produce another one each time. The reader ends up with the text of the newest attempt, never with parts of two.
  *
- *   it says what the reader has ──► nothing is told
- *   it goes on behind that      ──► the new part
- *   it says something else      ──► all that it has said, as `restarted`
+ *   the attempt repeats the reader's text ──► nothing
+ *   the attempt continues it              ──► the new part
+ *   the attempt differs                   ──► its whole text, as `restarted`
  */
-export function createTranscript(): Telling {
-  const told = new Map<string, string>();
-  /** How much of it the attempt has said, too. */
-  const agreed = new Map<string, number>();
+export function createTranscript(): Transcript {
+  const received = new Map<string, string>();
+  /** How much of it the current attempt has repeated. */
+  const confirmed = new Map<string, number>();
 
-  /** What the reader has beyond what the attempt has said. */
+  /** Text that the reader has received and the attempt has not produced yet. */
   function ahead(field: string): string {
-    const text = told.get(field) ?? "";
-    const from = agreed.get(field) ?? 0;
+    const text = received.get(field) ?? "";
+    const from = confirmed.get(field) ?? 0;
     return from < text.length ? text.slice(from) : "";
   }
 
@@ -38,32 +40,32 @@ export function createTranscript(): Telling {
     return text.startsWith(known) || known.startsWith(text);
   }
 
-  function goOn(said: readonly (readonly [string, string])[]): TranscriptUpdate | undefined {
+  function extend(fragments: readonly (readonly [string, string])[]): TranscriptUpdate | undefined {
     const parts: [string, string[]][] = [];
-    for (const [field, text] of said) {
+    for (const [field, text] of fragments) {
       const part = text.slice(ahead(field).length);
       if (part !== "") parts.push([field, [part]]);
-      told.set(field, (told.get(field) ?? "") + part);
-      agreed.set(field, (agreed.get(field) ?? 0) + text.length);
+      received.set(field, (received.get(field) ?? "") + part);
+      confirmed.set(field, (confirmed.get(field) ?? 0) + text.length);
     }
     return parts.length === 0 ? undefined : { output_data: Object.fromEntries(parts) };
   }
 
-  function restart(said: readonly (readonly [string, string])[]): TranscriptUpdate {
-    for (const [field, text] of told) told.set(field, text.slice(0, agreed.get(field) ?? 0));
-    for (const [field, text] of said) told.set(field, (told.get(field) ?? "") + text);
-    for (const [field, text] of told) agreed.set(field, text.length);
-    // Fields that have no text any more are named too: output without a field would be the end.
-    const texts = [...told].map(([field, text]) => [field, text === "" ? [] : [text]]);
+  function replace(fragments: readonly (readonly [string, string])[]): TranscriptUpdate {
+    for (const [field, text] of received) received.set(field, text.slice(0, confirmed.get(field) ?? 0));
+    for (const [field, text] of fragments) received.set(field, (received.get(field) ?? "") + text);
+    for (const [field, text] of received) confirmed.set(field, text.length);
+    // Includes fields that are empty now: output without any field would mean the end.
+    const texts = [...received].map(([field, text]) => [field, text === "" ? [] : [text]]);
     return { output_data: Object.fromEntries(texts), restarted: true };
   }
 
   return {
-    beginAnew: () => agreed.clear(),
-    tell(said) {
-      const texts = [...said];
-      return texts.every(agrees) ? goOn(texts) : restart(texts);
+    restart: () => confirmed.clear(),
+    append(fragments) {
+      const texts = [...fragments];
+      return texts.every(agrees) ? extend(texts) : replace(texts);
     },
-    finish: () => ([...told.keys()].some((field) => ahead(field) !== "") ? restart([]) : undefined),
+    finish: () => ([...received.keys()].some((field) => ahead(field) !== "") ? replace([]) : undefined),
   };
 }

@@ -3,9 +3,8 @@ import { z } from "zod";
 export const deliveryStatuses = ["pending", "delivered", "failed", "gone"] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** What narrows the list of deliveries, beside its page. */
 export const deliveriesQuery = z.object({
-  prediction_id: z.string().optional().describe("Only those of this prediction."),
+  prediction_id: z.string().optional().describe("Only deliveries of this prediction."),
   status: z.enum(deliveryStatuses).optional(),
 });
 
@@ -16,19 +15,17 @@ export const deliveryRecord = z.strictObject({
   status: z
     .enum(deliveryStatuses)
     .describe(
-      "`pending`: to be sent, now or at `next_attempt_at`; `delivered`: answered with 2xx; `failed`: given up; `gone`: the receiver answered 410.",
+      "`pending`: will be sent, now or at `next_attempt_at`; `delivered`: answered with 2xx; `failed`: no more retries; `gone`: the receiver answered 410.",
     ),
-  attempts: z
-    .int()
-    .describe("Those that came to a result, and those whose server died before it could write one down."),
-  latency_ms: z.int().nullable().describe("Of the last attempt."),
-  next_attempt_at: z.iso.datetime().nullable().describe("Null once it has ended, and while an attempt is under way."),
-  last_error: z.string().nullable().describe("Of the last attempt; null when that was answered with 2xx."),
+  attempts: z.int().describe("Completed attempts, and attempts whose server died before it stored a result."),
+  latency_ms: z.int().nullable().describe("Latency of the last attempt."),
+  next_attempt_at: z.iso.datetime().nullable().describe("Null after the last attempt, and during an attempt."),
+  last_error: z.string().nullable().describe("Error of the last attempt; null after a 2xx."),
   created_at: z.iso.datetime(),
 });
 export type DeliveryRecord = z.infer<typeof deliveryRecord>;
 
 export const webhookSecretsRecord = z.strictObject({
-  secrets: z.array(z.string()).describe("Those that sign at this moment, newest first."),
+  secrets: z.array(z.string()).describe("Secrets that sign now, newest first."),
 });
 export type WebhookSecretsRecord = z.infer<typeof webhookSecretsRecord>;

@@ -7,12 +7,12 @@ const restarted = { restarted: true };
 
 /** What is told of the attempts, each given in its pieces; the last one comes to its end. */
 function tellAll(...attempts: Texts[][]): (TranscriptUpdate | undefined)[] {
-  const telling = createTranscript();
+  const transcript = createTranscript();
   const told = attempts.map((pieces) => {
-    telling.beginAnew();
-    return pieces.map((piece) => telling.tell(Object.entries(piece)));
+    transcript.restart();
+    return pieces.map((piece) => transcript.append(Object.entries(piece)));
   });
-  return [...told.flat(), telling.finish()].filter((each) => each !== undefined);
+  return [...told.flat(), transcript.finish()].filter((each) => each !== undefined);
 }
 
 /** What a reader has in the end that starts anew where it is told so. */

@@ -6,17 +6,17 @@ type Direction = "input" | "output";
 
 export interface Components {
   schemas: Record<string, Json>;
-  /** The name of what is sent or answered. Each has one: a client made from the document would else have to invent it. */
+  /** Each schema has a name, so that generated clients need not invent one. */
   nameOf(schema: z.ZodType): string;
 }
 
 export const schemaRef = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
 
-/** The named schemas of an API. What one holds of another is a reference. */
+/** The named schemas of an API, with references between them. */
 export function componentsOf({ requests, answers }: Pick<Api, "requests" | "answers">): Components {
   const [sent, answered] = [registryOf(requests), registryOf(answers)];
   return {
-    // What is sent and answered alike is told as it is answered: open to fields that come later.
+    // A schema used both ways is described as an answer: open to new fields.
     schemas: withDiscriminators({ ...describeAll(sent, "input"), ...describeAll(answered, "output") }),
     nameOf(schema) {
       const id = sent.get(schema)?.id ?? answered.get(schema)?.id;
@@ -26,7 +26,7 @@ export function componentsOf({ requests, answers }: Pick<Api, "requests" | "answ
   };
 }
 
-/** Of a schema that has no name: a parameter. Told as it is read, not as the text that it is sent as. */
+/** Parameters are described by their parsed type, not as text. */
 export function describeParameters(query: z.ZodObject): Record<string, Json> {
   const { properties } = z.toJSONSchema(query, { io: "output", unrepresentable: "any", override: tidy });
   return properties as Record<string, Json>;
@@ -45,7 +45,7 @@ interface Choice {
   properties?: { type?: { const?: string } };
 }
 
-/** Of a choice among records that each tell their type a client then reads the right one, and need not try them all. */
+/** Discriminators let a client pick the right record without trying all. */
 function withDiscriminators(schemas: Record<string, Json>): Record<string, Json> {
   const typeOf = (ref = "") => (schemas[ref.split("/").at(-1) ?? ""] as Choice | undefined)?.properties?.type?.const;
   return Object.fromEntries(
@@ -63,8 +63,7 @@ interface Described {
 }
 
 /**
- * Takes away what says nothing to a reader: that a number is one, that a name is text, how a date is spelled; and what a
- * reader in another language may not be able to read: a pattern that is more than plain.
+ * Removes noise (safe integer bounds, names as strings, date patterns) and patterns that other languages cannot read.
  */
 function tidy({ zodSchema, jsonSchema }: Described): void {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
@@ -78,7 +77,7 @@ function tidy({ zodSchema, jsonSchema }: Described): void {
   if (def.type === "string") keepPatterns(jsonSchema, isPortable);
 }
 
-/** Of a text that must match several, each stands in a part of its own. */
+/** Several patterns go into `allOf`. */
 function keepPatterns(schema: Described["jsonSchema"], isKept: (pattern: string) => boolean): void {
   const patterns = [schema, ...(schema.allOf ?? [])].flatMap(({ pattern }) => pattern ?? []).filter(isKept);
   const [only, ...others] = patterns;
@@ -92,13 +91,13 @@ function describeAll(names: Names, io: Direction): Record<string, Json> {
   const { schemas } = z.toJSONSchema(names, {
     io,
     uri: (id) => schemaRef(id).$ref as string,
-    // What only code can check is left out of the document, not guessed.
+    // Checks that only code can do are left out.
     unrepresentable: "any",
     override: (described) => {
       tidy(described);
       const { jsonSchema } = described;
       if (io === "input") return;
-      // An answer may have more in a later version, or be spelled by another rule, and a client must take it.
+      // Later versions may add fields and change formats, which clients must accept.
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
       if (jsonSchema.type === "string") keepPatterns(jsonSchema, () => false);
     },

@@ -4,15 +4,14 @@ import { headerParameters } from "./headers.ts";
 import type { Api, Json, Operation, OperationGroup } from "./operation.ts";
 import { usualFailures } from "./usual-failures.rules.ts";
 
-/** What only some operations answer with when they do what was asked. */
 const further: Readonly<Record<NonNullable<Operation["also"]>[number], string>> = {
-  201: "Made; it was not there before",
-  204: "It has ended, and nothing follows",
-  206: "The part that `Range` asks for",
-  304: "The version that `If-None-Match` names still stands",
+  201: "Created",
+  204: "Ended; no more events follow",
+  206: "The requested range",
+  304: "Not modified",
 };
 
-const done = { 200: "Done", 201: "Made", 204: "Done; there is nothing to tell" };
+const done = { 200: "OK", 201: "Created", 204: "No content" };
 
 export function describeOperation(
   api: Api,
@@ -33,7 +32,7 @@ export function describeOperation(
   };
 }
 
-/** Where nothing must be given, the body itself may be left out. */
+/** A body without required fields is optional. */
 function isRequired(body: NonNullable<Operation["body"]>): boolean {
   return typeof body === "string" || !body.safeParse({}).success;
 }
@@ -67,7 +66,7 @@ function contentOf({ body, example }: Operation, { nameOf }: Components): Json {
     "multipart/form-data": { schema: { type: "object", properties, required: Object.keys(properties) } },
   });
   if (body === "file") return { "application/octet-stream": { schema: file }, ...form({ file }) };
-  const path = { type: "string", description: "Where it is to stand in the drive, such as `/reports/may.pdf`." };
+  const path = { type: "string", description: "The path in the drive, such as `/reports/may.pdf`." };
   if (body === "upload") return form({ path, file });
   if (!body) return {};
   return { "application/json": { schema: schemaRef(nameOf(body)), ...(example && { example }) } };
@@ -88,8 +87,7 @@ function responsesOf(
   }
   for (const code of usualFailures(api, operation, ofGroup)) {
     const failure = api.failures[code];
-    if (!failure) throw new Error(`Nothing is said of the status ${code}`);
-    // A HEAD has no body, whatever the answer is.
+    if (!failure) throw new Error(`No description for status ${code}`);
     responses[code] =
       method === "head" ? { description: failure.description } : { $ref: `#/components/responses/${failure.name}` };
   }
@@ -108,7 +106,7 @@ function mediaOf({ media, description }: { media: string; description: string })
   return { [media]: { schema: { type: "string", description } } };
 }
 
-/** A list has a name of its own, and is described where it is first met. */
+/** A list is named after its record and described once. */
 function nameOfAnswer(
   api: Api,
   { list, query }: Operation,

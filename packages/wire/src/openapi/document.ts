@@ -2,7 +2,7 @@ import { componentsOf, schemaRef } from "./components.ts";
 import { describeOperation } from "./describe-operation.ts";
 import type { Api, Json } from "./operation.ts";
 
-/** An API as an OpenAPI 3.1 document. What is long in the making is made when it is first asked for, and kept. */
+/** Builds the document on first use and caches it. */
 export function documentOf(api: Api): (baseUrl: string, version: string) => Json {
   let described: Json | undefined;
   return (baseUrl, version) => {
@@ -50,11 +50,11 @@ function describe(api: Api): Json {
 }
 
 const securitySchemes: Json = {
-  "X-API-KEY": { type: "apiKey", in: "header", name: "X-API-KEY", description: "The key itself." },
+  "X-API-KEY": { type: "apiKey", in: "header", name: "X-API-KEY", description: "The API key." },
   APIKeyHeader: {
     type: "apiKey",
     in: "header",
     name: "Authorization",
-    description: "The key itself, or `Bearer` and the key.",
+    description: "The API key, with or without `Bearer`.",
   },
 };

@@ -6,8 +6,8 @@ import type { Json } from "./operation.ts";
 let described: Json | undefined;
 
 /**
- * The body of `PUT /api/v1/{owner}/{model}` as a JSON Schema that editors complete by, in the draft that they know best.
- * What only code can check is left out: it accepts all that the server accepts, and some that it does not.
+ * The body of `PUT /api/v1/{owner}/{model}` as a JSON Schema for editors, in the draft that they know best. Checks that
+ * only code can do are left out, so it accepts more than the server.
  */
 export function manifestDocument(address: string): Json {
   described ??= describe();
@@ -17,12 +17,12 @@ export function manifestDocument(address: string): Json {
 function describe(): Json {
   const manifest = z.toJSONSchema(manifestSchema, { io: "input", target: "draft-7", unrepresentable: "any" });
   const { properties = {}, required = [], ...rest } = manifest;
-  // The title is then the name of the model; the other two a Cog container tells itself.
+  // The title defaults to the name, and a Cog container defines its own input and output.
   const mayBeMissing = ["title", "input", "output"];
   return {
     ...rest,
     title: "A Gantry model manifest",
-    description: "What a model takes, what it gives, what it costs, and who answers.",
+    description: "The input, output, price and backend of a model.",
     properties: { ...properties, backend: { ...(properties.backend as Json), allOf: backendNeeds() } },
     required: required.filter((name) => !mayBeMissing.includes(name)),
     allOf: [
@@ -39,17 +39,17 @@ function having(name: string, value: string): Json {
   return { type: "object", properties: { [name]: { const: value } }, required: [name] };
 }
 
-/** Each part says again what it is about, and names what it requires: strict validators refuse a schema that does not. */
+/** Strict validators need the type and the required names in each part. */
 function needing(required: readonly string[], refused: readonly string[] = []): Json {
-  const told = (names: readonly string[], isAllowed: boolean) => names.map((name) => [name, isAllowed]);
-  const properties = Object.fromEntries([...told(required, true), ...told(refused, false)]);
+  const marked = (names: readonly string[], isAllowed: boolean) => names.map((name) => [name, isAllowed]);
+  const properties = Object.fromEntries([...marked(required, true), ...marked(refused, false)]);
   return { type: "object", required, properties };
 }
 
 function backendNeeds(): Json[] {
   return Object.entries(backendTypes).map(([type, needs]) => {
     const named = (need: string) => Object.entries(needs).flatMap(([name, found]) => (found === need ? [name] : []));
-    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema; nobody awaits it
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema, not a promise
     return { if: having("type", type), then: needing(named("required"), named("refused")) };
   });
 }

@@ -59,29 +59,27 @@ export function groupOf<const Base extends string, const Rows extends Record<str
   return { ...group, operations: Object.fromEntries(entries) as OperationsOf<Base, Rows> };
 }
 
-/** A piece of a document. */
 export type Json = { readonly [key: string]: unknown };
 
-/** What one API has that another has not. */
 export interface Api {
   title: string;
   description: string;
-  /** Below the address of the service. */
+  /** The path prefix. */
   base: string;
-  /** Said of the document and of every operation. */
+  /** Shown on the document and every operation. */
   stability: "preview" | "stable";
   groups: readonly OperationGroup[];
-  /** What may be sent and what is answered, by the names that generated clients give them. */
+  /** Schemas by their names in generated clients. */
   requests: Readonly<Record<string, z.ZodType>>;
   answers: Readonly<Record<string, z.ZodType>>;
-  /** What stands in a path, by its name. */
+  /** Descriptions of path parameters by name. */
   pathParameters: Readonly<Record<string, string>>;
-  /** What a refused request is answered, by the status. */
+  /** Error responses by status. */
   failures: Readonly<Record<number, { name: string; description: string; schema: string; headers?: Json }>>;
-  /** The schemas that the failures name. */
+  /** Schemas used by `failures`. */
   failureSchemas: Json;
-  /** The status of a request whose body, query or header is wrong. */
+  /** The status of an invalid body, query or header. */
   invalid: 400 | 422;
-  /** What stands beside the records of a page. */
+  /** The fields of a paged list beside its records. */
   page: Json;
 }

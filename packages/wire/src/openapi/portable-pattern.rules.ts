@@ -1,9 +1,9 @@
-/** Classes by Unicode property, and groups that do more than group: look-around, names, flags. */
+/** Unicode classes, and groups other than `(?:…)`: look-around, names, flags. */
 const beyondPlain = /\\[pPkuc]|\(\?(?!:)/;
 
 /**
- * Whether every language reads a regular expression, and alike. Clients are generated from a document in all of them,
- * and one that cannot compile a pattern (Python knows no `\P{…}`) does not start.
+ * Whether every language reads a regular expression alike. Generated clients fail to start if they cannot compile a
+ * pattern (Python does not know `\P{…}`).
  */
 export function isPortable(pattern: string): boolean {
   return !beyondPlain.test(pattern);

@@ -1,9 +1,9 @@
 import type { Api, OperationRow } from "./operation.ts";
 
-/** What every route may answer: the key is looked at first, and an engine may be away. */
+/** Every route may answer these. */
 const always = [401, 500, 503];
 
-/** The failures of an operation, by the status: those that follow from its form, and those that it names itself. */
+/** The failure statuses of an operation: derived from its row, and those that it names. */
 export function usualFailures(
   api: Pick<Api, "invalid">,
   operation: OperationRow,
@@ -12,7 +12,7 @@ export function usualFailures(
   const { path, body, query, headers, also, fails = [], invalid = api.invalid } = operation;
   const found = new Set([...always, ...ofGroup, ...fails]);
   if (body || query || headers?.length) found.add(invalid);
-  // What makes a thing where there is none does not miss it.
+  // An operation that creates what is missing does not answer 404.
   if (path.includes("{") && !also?.includes(201)) found.add(404);
   if (headers?.includes("Idempotency-Key")) found.add(422);
   if (headers?.includes("If-Match")) found.add(412);

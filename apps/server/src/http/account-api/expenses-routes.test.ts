@@ -144,7 +144,7 @@ describe.each(["", "/api/v2"])("GET %s/{username}/expenses/", (prefix) => {
     async (parameter) => {
       const refused = await get("ursula", `?${parameter}`);
       expect(refused.status).toBe(400);
-      const msg = "Unknown parameter: there are start_date, end_date, page";
+      const msg = "Unknown parameter. Known: start_date, end_date, page";
       expect(refused.body.detail).toMatchObject([
         { type: "invalid_parameters", loc: ["query", parameter.split("=")[0]], msg },
       ]);

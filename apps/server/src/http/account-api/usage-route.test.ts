@@ -153,7 +153,7 @@ describe("GET /api/v2/usage", () => {
       for (const accept of ["application/json", "text/csv"]) {
         const refused = await get(`?${parameter}`, { headers: { accept } });
         expect(refused.status, refused.text).toBe(422);
-        const msg = "Unknown parameter: there are page, page_size, from_date, to_date";
+        const msg = "Unknown parameter. Known: page, page_size, from_date, to_date";
         expect(refused.body.detail).toMatchObject([
           { type: "extra_forbidden", loc: ["query", parameter.split("=")[0]], msg },
         ]);

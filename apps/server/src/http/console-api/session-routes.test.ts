@@ -181,7 +181,7 @@ describe("what is no sign-in", () => {
   });
 
   it.each(["POST", "GET", "DELETE"] as const)("403: %s from a page of another site", async (method) => {
-    const headers = { origin: "https://evil.example", ...asked(kim) };
+    const headers = { origin: "https://evil.example", ...asked(sessionIn(await signIn({ key: kim }))) };
     const refused = await site.call(method, address, { headers, ...(method === "POST" && { body: { key: kim } }) });
     expect(refused.status).toBe(403);
     expect(refused.headers).not.toHaveProperty("set-cookie");

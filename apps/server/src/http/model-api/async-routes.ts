@@ -167,7 +167,7 @@ function readQuery(query: Record<string, unknown>): { id: string; waitMs: number
 function idIssue(id: unknown): Issue | undefined {
   const loc = ["query", "request_id"];
   if (id === undefined) return { type: "missing", loc, msg: "Field required" };
-  return typeof id === "string" ? undefined : { type: "string_type", loc, msg: "Must be one text", input: id };
+  return typeof id === "string" ? undefined : { type: "string_type", loc, msg: "Must be a single value", input: id };
 }
 
 function waitIssue(wait: unknown): Issue | undefined {

@@ -45,7 +45,7 @@ function idAmong(place: "query" | "body", fields: Record<string, unknown>): stri
   const name = names.find((one) => fields[one] !== undefined && fields[one] !== null && fields[one] !== "");
   if (name === undefined) return undefined;
   const id = fields[name];
-  if (typeof id !== "string") throw fault("string_type", "Must be one text", { loc: [place, name] });
+  if (typeof id !== "string") throw fault("string_type", "Must be a single value", { loc: [place, name] });
   return id;
 }
 

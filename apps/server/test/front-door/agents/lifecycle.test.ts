@@ -89,7 +89,7 @@ test("a list refuses a parameter that it does not have, and says which it has", 
     const { status, body } = await gantry.call("GET", `/v1/${list}?limit=5&stats=done`);
     expect([status, body.error?.details], list).toEqual([
       400,
-      [{ loc: ["query", "stats"], message: `Unknown parameter: there are ${parameters}`, reason: "extra_forbidden" }],
+      [{ loc: ["query", "stats"], message: `Unknown parameter. Known: ${parameters}`, reason: "extra_forbidden" }],
     ]);
     expect((await gantry.call("GET", `/v1/${list}?limit=5`)).status, list).toBe(200);
   }

@@ -39,7 +39,7 @@ test("a parameter that is misspelt is told where a run is read and its events li
     const { status, body, text } = await call("GET", path ?? "");
     expect([status, body.error?.message], text).toEqual([
       400,
-      expect.stringContaining(`Unknown parameter: there is only ${only}`),
+      expect.stringContaining(`Unknown parameter. Known: ${only}`),
     ]);
   }
   // What stands in for a browser's own reader of events adds parameters.

@@ -17,7 +17,7 @@ import { fileGroup, secretGroup, webhookGroup } from "./storage-operations.ts";
 export const accountApi: Api = {
   title: "Gantry account",
   description:
-    "Your account, keys, usage, files, secrets and webhooks, and the administration. Amounts are dollars. A client must ignore fields that it does not know.",
+    "Your account, keys, usage, files, secrets and webhooks, and administration. Amounts are in dollars. Clients must ignore unknown fields.",
   base: "/api/v2",
   stability: "stable",
   groups: [accountGroup, keyGroup, fileGroup, secretGroup, webhookGroup, adminGroup],
@@ -51,9 +51,9 @@ export const accountApi: Api = {
     WebhookSecrets: webhookSecretsRecord,
   },
   pathParameters: {
-    id: "As the list has it.",
-    name: "Of a secret: letters, digits, `_`, `.` and `-`, 63 at most. Of a plan: a-z, 0-9 and `-`, 39 at most. Of a model: the part behind its owner.",
-    username: "Of a user.",
+    id: "The id shown in the list.",
+    name: "Secrets: letters, digits, `_`, `.` and `-`, at most 63. Plans: a-z, 0-9 and `-`, at most 39. Models: the part after the owner.",
+    username: "The username.",
     owner: "The username of the model's owner.",
   },
   failures: accountFailures,

@@ -7,31 +7,31 @@ import { groupOf } from "../operation.ts";
 export const accountGroup = groupOf("/api/v2", {
   tag: "Account",
   description:
-    "Who the key belongs to, what came in and what was spent. A key limited to models sees the balance, and the usage and expenses of what it started.",
+    "Your account, balance, usage and expenses. A key limited to models sees the balance, and its own usage and expenses.",
   operations: {
     readMe: {
       method: "get",
       path: "/me",
-      summary: "Who you are and what you have",
+      summary: "Read your account",
       answer: meRecord,
     },
     listUsage: {
       method: "get",
       path: "/usage",
-      summary: "List your predictions that have ended, with their prices",
+      summary: "List your ended predictions with their prices",
       description:
-        "Newest first, in pages. With `Accept: text/csv` a table with the same columns: of the page that is asked for, else of all.",
+        "Newest first, in pages. With `Accept: text/csv` a table with the same columns: one page if you ask for it, otherwise everything.",
       answer: usageRecord,
-      otherwise: { media: "text/csv", description: "A line of names, then a line a prediction (RFC 4180)." },
+      otherwise: { media: "text/csv", description: "A header line, then one line per prediction (RFC 4180)." },
       list: "results",
       query: datedListQuery,
     },
     readExpenses: {
       method: "get",
       path: "/{username}/expenses",
-      summary: "What a user spent, by model",
+      summary: "Read the expenses of a user by model",
       description:
-        "Your own; those of others for admins. What cost nothing, such as what failed, is not counted: `listUsage` has it. Of the last seven days unless the range says otherwise. The same is at `/{username}/expenses/`, without `/api/v2`.",
+        "Your own expenses; admins can read those of any user. Free predictions, such as failed ones, are not counted: see `listUsage`. The default range is the last seven days. Also at `/{username}/expenses/`, without `/api/v2`.",
       answer: expensesRecord,
       query: expensesQuery,
       fails: [403],
@@ -40,9 +40,9 @@ export const accountGroup = groupOf("/api/v2", {
     listLedger: {
       method: "get",
       path: "/ledger",
-      summary: "List every movement of your wallet",
+      summary: "List the entries of your wallet",
       description:
-        "Newest first: what was added, taken away, paid and earned. They add up to your balance. Not for keys limited to models.",
+        "Credits, deductions, charges and income, newest first. They add up to your balance. Not for keys limited to models.",
       answer: ledgerEntryRecord,
       list: "results",
       query: datedListQuery,
@@ -54,13 +54,13 @@ export const accountGroup = groupOf("/api/v2", {
 export const keyGroup = groupOf("/api/v2", {
   tag: "Keys",
   description:
-    "API keys of your own. A key limited to models sees and manages only itself, a key with a monthly limit manages only itself, a key that expires manages keys that expire no later. A secret that a rotation has replaced manages nothing during its grace.",
+    "Your API keys. A key limited to models sees and manages only itself; a key with a monthly limit manages only itself; a key that expires manages only keys that expire no later. A secret replaced by a rotation manages nothing.",
   operations: {
     listKeys: {
       method: "get",
       path: "/keys",
       summary: "List your keys",
-      description: "Newest first, without the keys themselves.",
+      description: "Newest first, without the secrets.",
       answer: keyRecord,
       list: "results",
       query: managementPage,
@@ -69,8 +69,8 @@ export const keyGroup = groupOf("/api/v2", {
     createKey: {
       method: "post",
       path: "/keys",
-      summary: "Make a key",
-      description: "The answer has it in `key`, this once.",
+      summary: "Create a key",
+      description: "The answer shows the key once, in `key`.",
       body: createKeyBody,
       example: { name: "website", models: ["gantry/image"], monthly_limit: 2 },
       answer: keyRecord,
@@ -80,16 +80,16 @@ export const keyGroup = groupOf("/api/v2", {
     revokeKey: {
       method: "delete",
       path: "/keys/{id}",
-      summary: "End a key at once",
+      summary: "Revoke a key",
       status: 204,
       fails: [403],
     },
     rotateKey: {
       method: "post",
       path: "/keys/{id}/rotate",
-      summary: "Replace a key by a new one under the same id",
+      summary: "Rotate a key",
       description:
-        "The answer has it in `key`, this once. During `grace_seconds` the old secret goes on with its work: predictions, runs, files and reading. It manages nothing any more.",
+        "The answer shows the new secret once, in `key`; the id stays. During `grace_seconds` the old secret still works for predictions, runs, files and reading, but not for management.",
       body: rotateKeyBody,
       example: { grace_seconds: 3600 },
       answer: keyRecord,
@@ -98,9 +98,9 @@ export const keyGroup = groupOf("/api/v2", {
     makeSignInLink: {
       method: "post",
       path: "/sign-in-links",
-      summary: "Make a link that signs in to the console, once and within a quarter of an hour",
+      summary: "Create a sign-in link for the console",
       description:
-        "For you, or for admins for another user. It is worth a key without limits: a key that has one makes none.",
+        "The link works once, within 15 minutes. Admins can create links for other users. Keys with limits cannot create links, because a link has none.",
       body: makeSignInLinkBody,
       example: {},
       answer: signInLinkRecord,

@@ -13,17 +13,17 @@ import { takeDownBody, takeDownRecord } from "../../take-downs.ts";
 import { groupOf } from "../operation.ts";
 
 const takeDownDescription = (kind: "agent" | "model") =>
-  `Nobody but its owner sees or runs the ${kind} from then on; what has begun goes on. The owner reads the reason and cannot make it public until an admin restores it.`;
+  `From then on only the owner sees or runs the ${kind}; work in progress continues. The owner reads the reason and cannot publish again until an admin restores it.`;
 
 export const adminGroup = groupOf("/api/v2", {
   tag: "Administration",
-  description: "Users, plans and money, for admins, with a key that has neither a list of models nor a limit.",
+  description: "Users, plans and money. Only for admins, with a key without limits.",
   fails: [403],
   operations: {
     listUsers: {
       method: "get",
       path: "/admin/users",
-      summary: "List the users",
+      summary: "List users",
       answer: userRecord,
       list: "results",
       query: managementPage,
@@ -32,7 +32,7 @@ export const adminGroup = groupOf("/api/v2", {
       method: "post",
       path: "/admin/users",
       summary: "Create a user",
-      description: "It has no money and no key yet.",
+      description: "The user has no balance and no key yet.",
       body: createUserBody,
       example: { username: "anna", plan: "pro" },
       answer: userRecord,
@@ -42,7 +42,7 @@ export const adminGroup = groupOf("/api/v2", {
     changeUser: {
       method: "patch",
       path: "/admin/users/{username}",
-      summary: "Change a user, or disable it",
+      summary: "Change or disable a user",
       body: changeUserBody,
       example: { plan: "unlimited" },
       answer: userRecord,
@@ -51,8 +51,8 @@ export const adminGroup = groupOf("/api/v2", {
     createKeyFor: {
       method: "post",
       path: "/admin/users/{username}/keys",
-      summary: "Make a key for a user",
-      description: "The answer has it in `key`, this once.",
+      summary: "Create a key for a user",
+      description: "The answer shows the key once, in `key`.",
       body: createKeyBody,
       example: { name: "laptop" },
       answer: keyRecord,
@@ -61,7 +61,7 @@ export const adminGroup = groupOf("/api/v2", {
     creditUser: {
       method: "post",
       path: "/admin/users/{username}/credits",
-      summary: "Add money to a wallet, or take some away",
+      summary: "Credit or deduct money",
       body: creditBody,
       example: { amount: 5, reason: "invoice 1907" },
       answer: creditRecord,
@@ -71,8 +71,8 @@ export const adminGroup = groupOf("/api/v2", {
     listLedgerOf: {
       method: "get",
       path: "/admin/users/{username}/ledger",
-      summary: "List every movement of a user's wallet",
-      description: "Newest first, as the user sees it at `/ledger`.",
+      summary: "List the entries of a user's wallet",
+      description: "Newest first, as the user sees them at `/ledger`.",
       answer: ledgerEntryRecord,
       list: "results",
       query: datedListQuery,
@@ -80,7 +80,7 @@ export const adminGroup = groupOf("/api/v2", {
     listPlans: {
       method: "get",
       path: "/admin/plans",
-      summary: "List the plans",
+      summary: "List plans",
       answer: planRecord,
       list: "results",
       query: managementPage,
@@ -88,8 +88,8 @@ export const adminGroup = groupOf("/api/v2", {
     putPlan: {
       method: "put",
       path: "/admin/plans/{name}",
-      summary: "Make a plan, or change its limits",
-      description: "What it allows holds over all nodes together.",
+      summary: "Create or change a plan",
+      description: "Limits apply over all nodes together.",
       body: putPlanBody,
       example: { requests_per_minute: 600, parallel: 32, storage_bytes: 10_737_418_240 },
       answer: planRecord,
@@ -98,15 +98,15 @@ export const adminGroup = groupOf("/api/v2", {
     deletePlan: {
       method: "delete",
       path: "/admin/plans/{name}",
-      summary: "Remove a plan that nobody has",
-      description: "Those that are built in stay.",
+      summary: "Delete an unused plan",
+      description: "Built-in plans cannot be deleted.",
       status: 204,
       fails: [409],
     },
     listTakeDowns: {
       method: "get",
       path: "/admin/take-downs",
-      summary: "List the agents and models that are taken down",
+      summary: "List taken-down agents and models",
       description: "Newest first.",
       answer: takeDownRecord,
       list: "results",
@@ -115,7 +115,7 @@ export const adminGroup = groupOf("/api/v2", {
     takeDownAgent: {
       method: "post",
       path: "/admin/agents/{id}/take-down",
-      summary: "Take an agent off the marketplace",
+      summary: "Take down an agent",
       description: takeDownDescription("agent"),
       body: takeDownBody,
       example: { reason: "It collects passwords. Remove the field and write to us." },
@@ -124,14 +124,14 @@ export const adminGroup = groupOf("/api/v2", {
     restoreAgent: {
       method: "post",
       path: "/admin/agents/{id}/restore",
-      summary: "Restore an agent that is taken down",
-      description: "It gets back the visibility that it had.",
+      summary: "Restore a taken-down agent",
+      description: "Restores the previous visibility.",
       answer: takeDownRecord,
     },
     takeDownModel: {
       method: "post",
       path: "/admin/models/{owner}/{name}/take-down",
-      summary: "Take a model off the public list",
+      summary: "Take down a model",
       description: takeDownDescription("model"),
       body: takeDownBody,
       example: { reason: "It collects passwords. Remove the field and write to us." },
@@ -141,21 +141,21 @@ export const adminGroup = groupOf("/api/v2", {
     restoreModel: {
       method: "post",
       path: "/admin/models/{owner}/{name}/restore",
-      summary: "Restore a model that is taken down",
-      description: "It gets back the visibility that it had.",
+      summary: "Restore a taken-down model",
+      description: "Restores the previous visibility.",
       answer: takeDownRecord,
     },
     checkLedger: {
       method: "get",
       path: "/admin/ledger",
-      summary: "Prove that the books are right",
-      description: "Everything is added up anew, which takes its time.",
+      summary: "Verify the ledger",
+      description: "Adds everything up again, which can take a while.",
       answer: ledgerRecord,
     },
     readOverview: {
       method: "get",
       path: "/admin/overview",
-      summary: "The whole installation on one page",
+      summary: "Read an overview of the installation",
       answer: overviewRecord,
     },
   },

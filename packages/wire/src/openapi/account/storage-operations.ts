@@ -6,8 +6,7 @@ import { groupOf } from "../operation.ts";
 
 export const fileGroup = groupOf("/api/v2", {
   tag: "Files",
-  description:
-    "What you have in storage: uploads and outputs. A key limited to models has what it uploaded and what its predictions made.",
+  description: "Your stored uploads and outputs. A key limited to models sees only its own.",
   operations: {
     listFiles: {
       method: "get",
@@ -22,7 +21,7 @@ export const fileGroup = groupOf("/api/v2", {
       method: "delete",
       path: "/files/{id}",
       summary: "Delete a file",
-      description: "An output of a prediction that has not ended is refused.",
+      description: "Outputs of a running prediction cannot be deleted.",
       status: 204,
       fails: [409],
     },
@@ -32,7 +31,7 @@ export const fileGroup = groupOf("/api/v2", {
 export const secretGroup = groupOf("/api/v2", {
   tag: "Secrets",
   description:
-    "Credentials that the backends of your models need. They are stored encrypted and never read back. Not for keys that are limited to models or have a monthly limit, nor for a secret that a rotation has replaced.",
+    "Credentials for the backends of your models, stored encrypted and never shown. Not for keys with limits, or for a secret replaced by a rotation.",
   operations: {
     listSecrets: {
       method: "get",
@@ -46,8 +45,8 @@ export const secretGroup = groupOf("/api/v2", {
     putSecret: {
       method: "put",
       path: "/secrets/{name}",
-      summary: "Store a secret, or replace it",
-      description: "A manifest names it as `backend.secret`.",
+      summary: "Create or replace a secret",
+      description: "Refer to it in a manifest as `backend.secret`.",
       body: putSecretBody,
       example: { value: "sk-ant-your-key" },
       answer: secretRecord,
@@ -57,7 +56,7 @@ export const secretGroup = groupOf("/api/v2", {
     deleteSecret: {
       method: "delete",
       path: "/secrets/{name}",
-      summary: "Remove a secret",
+      summary: "Delete a secret",
       status: 204,
       fails: [403],
     },
@@ -67,7 +66,7 @@ export const secretGroup = groupOf("/api/v2", {
 export const webhookGroup = groupOf("/api/v2", {
   tag: "Webhooks",
   description:
-    "What became of the webhooks of your predictions, and the secrets that sign them. A key limited to models lists and resends the deliveries of its own predictions.",
+    "Webhook deliveries of your predictions, and the secrets that sign them. A key limited to models lists and resends only deliveries of its own predictions.",
   operations: {
     listDeliveries: {
       method: "get",
@@ -81,24 +80,24 @@ export const webhookGroup = groupOf("/api/v2", {
     resendDelivery: {
       method: "post",
       path: "/webhooks/deliveries/{id}/resend",
-      summary: "Send a delivery once more",
-      description: "Whatever became of it: under the same `webhook-id`, with a fresh schedule of retries.",
+      summary: "Resend a delivery",
+      description: "In any state, with the same `webhook-id` and a new retry schedule.",
       answer: deliveryRecord,
     },
     readWebhookSecrets: {
       method: "get",
       path: "/webhooks/secret",
-      summary: "The secrets that sign your webhooks",
+      summary: "Read the signing secrets",
       description:
-        "Not for keys limited to models, nor for a secret that a rotation has replaced: whoever has them can sign in your place.",
+        "Anyone who has these secrets can sign in your place. Not for keys limited to models, or for a secret replaced by a rotation.",
       answer: webhookSecretsRecord,
       fails: [403, 409],
     },
     rotateWebhookSecret: {
       method: "post",
       path: "/webhooks/secret/rotate",
-      summary: "Make a new signing secret",
-      description: "The old one signs beside it for a day.",
+      summary: "Create a new signing secret",
+      description: "The old secret also signs for another day.",
       answer: webhookSecretsRecord,
       fails: [403, 409],
     },

@@ -17,13 +17,13 @@ import { groupOf } from "../operation.ts";
 export const agentGroup = groupOf("/v1", {
   tag: "Agents",
   description:
-    "A goal, a model and tools. Changes make draft revisions; runs execute the published one. A key limited to models runs agents on its models and sees them as cards; it does not manage them.",
+    "An agent has a goal, a model and tools. Changes create draft revisions; runs execute the published one. A key limited to models can run agents on its models and sees their cards, but cannot manage them.",
   operations: {
     createAgent: {
       method: "post",
       path: "/agents",
       summary: "Create an agent",
-      description: "It begins as a draft: publish it to run it. `warnings` tells what looks like a mistake.",
+      description: "A new agent is a draft: publish it to run it. `warnings` lists likely mistakes.",
       body: createAgentBody,
       example: {
         name: "Calculator",
@@ -40,7 +40,7 @@ export const agentGroup = groupOf("/v1", {
       path: "/agents",
       summary: "List your agents",
       description:
-        "Newest first, each with the fields of its latest revision. For a key limited to models: the cards of those that it may run.",
+        "Newest first, with the fields of the latest revision. A key limited to models gets the cards of agents that it may run.",
       answer: readableAgent,
       list: "agents",
       query: agentsQuery,
@@ -48,16 +48,17 @@ export const agentGroup = groupOf("/v1", {
     readAgent: {
       method: "get",
       path: "/agents/{agent_id}",
-      summary: "Read an agent; of another's public one, its card",
-      description: "The card tells how to call it and what it costs, nothing of how it works.",
+      summary: "Read an agent",
+      description:
+        "For another user's public agent you get its card: how to call it and what it costs, not how it works.",
       answer: readableAgent,
     },
     changeAgent: {
       method: "patch",
       path: "/agents/{agent_id}",
-      summary: "Change fields; makes a draft revision",
+      summary: "Change an agent",
       description:
-        "Only the fields to change, each as a whole. What runs execute changes with the next publication; `visibility` acts at once.",
+        "Send only the fields to change, each as a whole. Creates a draft revision, which takes effect when you publish it. `visibility` takes effect at once.",
       body: changeAgentBody,
       example: { goal: "Run the program with run_javascript and explain the result." },
       answer: agentRecord,
@@ -66,15 +67,15 @@ export const agentGroup = groupOf("/v1", {
     deleteAgent: {
       method: "delete",
       path: "/agents/{agent_id}",
-      summary: "Delete an agent; its runs stay readable",
+      summary: "Delete an agent",
       status: 204,
       fails: [403],
     },
     publishAgent: {
       method: "post",
       path: "/agents/{agent_id}/publish",
-      summary: "Publish a revision, or the latest",
-      description: "To publish an old revision is the way back to it.",
+      summary: "Publish a revision",
+      description: "Publish an old revision to roll back.",
       body: publishAgentBody,
       answer: agentRecord,
       fails: [403, 409],
@@ -82,7 +83,7 @@ export const agentGroup = groupOf("/v1", {
     listRevisions: {
       method: "get",
       path: "/agents/{agent_id}/revisions",
-      summary: "List revisions, newest first",
+      summary: "List revisions",
       answer: revisionEntry,
       list: "revisions",
       query: revisionsQuery,
@@ -91,14 +92,14 @@ export const agentGroup = groupOf("/v1", {
     readRevision: {
       method: "get",
       path: "/agents/{agent_id}/revisions/{revision_id}",
-      summary: "Read a revision whole",
+      summary: "Read a revision",
       answer: revisionRecord,
       fails: [403],
     },
     diffRevision: {
       method: "get",
       path: "/agents/{agent_id}/revisions/{revision_id}/diff",
-      summary: "What a revision changed",
+      summary: "Compare revisions",
       answer: revisionDiff,
       query: diffQuery,
       fails: [403],
@@ -106,8 +107,8 @@ export const agentGroup = groupOf("/v1", {
     listTools: {
       method: "get",
       path: "/tools",
-      summary: "List the tools that an agent can be given",
-      description: "Those of tool servers are listed with each server.",
+      summary: "List the tools for agents",
+      description: "Tools of tool servers are listed with each server.",
       answer: toolRecord,
       list: "tools",
     },
@@ -122,7 +123,7 @@ export const marketplaceGroup = groupOf("/v1", {
       method: "get",
       path: "/marketplace/agents",
       summary: "List public agents",
-      description: "Newest publication first.",
+      description: "Most recently published first.",
       answer: agentCard,
       list: "agents",
       query: marketplaceQuery,

@@ -13,7 +13,7 @@ import { driveGroup } from "./drive-operations.ts";
 import { runGroup } from "./run-operations.ts";
 import { toolServerGroup } from "./tool-server-operations.ts";
 
-/** Parts of an agent that are read as they were sent. */
+/** Used in both requests and answers. */
 const parts = {
   AgentBinding: agents.agentBinding,
   ToolBinding: agents.toolBinding,
@@ -23,10 +23,9 @@ const parts = {
   AgentPricing: agents.agentPricing,
 };
 
-/** All of it is a preview and says so. */
 export const agentsApi: Api = {
   title: "Gantry agents platform",
-  description: "Agents, runs, drives, tool servers and the identity connector. A preview: it may change.",
+  description: "Agents, runs, drives, tool servers and the identity connector. This API is a preview and may change.",
   base: "/v1",
   stability: "preview",
   groups: [agentGroup, runGroup, marketplaceGroup, toolServerGroup, driveGroup, connectorGroup],
@@ -85,19 +84,19 @@ export const agentsApi: Api = {
     revision_id: "`rev_…`",
     run_id: "`run_…`",
     confirmation_id: "`conf_…`",
-    secret_id: "`sec_…`, as the tool's result names it.",
+    secret_id: "`sec_…`, from the tool's result.",
     mcp_server_id: "`mcp_…`",
     drive_id: "`drv_…`",
     creator_username: "The agent's owner.",
-    agent_slug: "Its `slug`.",
-    path: "Where it stands in the drive; `/` between directories may be sent as it is.",
-    name: "Of the action.",
+    agent_slug: "The agent's `slug`.",
+    path: "The path in the drive; `/` need not be encoded.",
+    name: "The name of the action.",
   },
   failures: agentsFailures,
   failureSchemas: agentsFailureSchemas,
   invalid: 400,
   page: {
-    total: { type: "integer", description: "Entries in the whole list." },
+    total: { type: "integer", description: "Entries on all pages." },
     limit: { type: "integer" },
     offset: { type: "integer" },
   },

@@ -3,23 +3,22 @@ import { retryAfter } from "../headers.ts";
 import type { Api } from "../operation.ts";
 
 const meanings: Readonly<Record<number, [name: string, meaning: string]>> = {
-  400: ["InvalidInput", "The input is wrong; `details` lists every fault"],
-  401: ["Unauthorized", "The key is missing or wrong"],
-  403: ["Forbidden", "The key may not do this, or the money does not cover it"],
-  404: ["NotFound", "Not found, or another user's"],
-  409: ["Conflict", "It conflicts with what stands, or needs a confirmation"],
-  412: ["PreconditionFailed", "The version that stands is not what `If-Match` or `If-None-Match` asks for"],
+  400: ["InvalidInput", "The input is invalid; `details` lists every fault"],
+  401: ["Unauthorized", "The key is missing or invalid"],
+  403: ["Forbidden", "The key is not allowed to do this, or the balance is too low"],
+  404: ["NotFound", "Not found, or owned by another user"],
+  409: ["Conflict", "Conflicts with the current state, or needs confirmation"],
+  412: ["PreconditionFailed", "The current version does not satisfy `If-Match` or `If-None-Match`"],
   413: ["FileTooLarge", "The file is too large, or exceeds the storage quota"],
-  416: ["RangeNotSatisfiable", "The range lies past the end"],
+  416: ["RangeNotSatisfiable", "The range is past the end"],
   422: ["IdempotencyKeyReused", "The Idempotency-Key was used for another request"],
   429: ["RateLimited", "Too many requests"],
-  500: ["Internal", "A fault of the platform"],
-  502: ["UpstreamError", "A server behind the platform failed"],
-  503: ["Unavailable", "Not available for a moment; try again"],
+  500: ["Internal", "Gantry failed"],
+  502: ["UpstreamError", "An upstream server failed"],
+  503: ["Unavailable", "Temporarily unavailable; try again"],
   507: ["StorageFull", "The storage is full"],
 };
 
-/** What the platform answers when it does not do what was asked. */
 export const agentsFailures: Api["failures"] = Object.fromEntries(
   Object.entries(meanings).map(([status, [name, meaning]]) => [
     status,
@@ -42,7 +41,7 @@ const type = { type: "string", enum: Object.keys(agentErrors) };
 export const agentsFailureSchemas: Api["failureSchemas"] = {
   Error: {
     type: "object",
-    description: "What every refused request is answered. Decide by `type` and the status, never by the message.",
+    description: "The body of every error. Handle it by `type` and status, never by message.",
     properties: {
       error: {
         type: "object",
@@ -52,7 +51,7 @@ export const agentsFailureSchemas: Api["failureSchemas"] = {
           message: { type: "string", description: "For people; may change." },
           details: {
             description:
-              "Of `invalid_input` a list with every fault: `loc` (where), `message`, `reason`. Of others what the one fault knows.",
+              "For `invalid_input` a list of all faults: `loc` (location), `message`, `reason`. For other types, context of the error.",
           },
         },
         required: ["type", "code", "message"],

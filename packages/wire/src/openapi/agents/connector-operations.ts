@@ -9,14 +9,14 @@ import { groupOf } from "../operation.ts";
 
 export const connectorGroup = groupOf("/v1", {
   tag: "Identity connector",
-  description: "Named actions over a tenant of an identity provider. Not for keys limited to models.",
+  description: "Actions on a tenant of an identity provider. Not for keys limited to models.",
   fails: [403],
   operations: {
     putIdpConnector: {
       method: "put",
       path: "/connectors/idp",
       summary: "Set up the identity connector",
-      description: "The token is tried once, stored encrypted, and never shown again.",
+      description: "The token is tested, stored encrypted and never shown again.",
       body: putIdpConnectorBody,
       answer: idpConnectorRecord,
       fails: [429, 502],
@@ -45,9 +45,9 @@ export const connectorGroup = groupOf("/v1", {
     runIdpAction: {
       method: "post",
       path: "/connectors/idp/actions/{name}",
-      summary: "Run an action; a write needs confirm: true",
+      summary: "Run an action",
       description:
-        "Arguments lie side by side, whether they go into the path, the query or the body. A write without `confirm` is not made: the 409 shows what would be sent.",
+        "Arguments are flat, whether they go into the path, the query or the body. A write needs `confirm: true`; without it a 409 shows what would be sent.",
       body: runIdpActionBody,
       example: { arguments: { name: "harbour master" }, confirm: true },
       answer: idpOutcomeRecord,

@@ -2,7 +2,6 @@ import { deleteQuery, itemsQuery, listQuery } from "../../agents-queries.ts";
 import { createDriveBody, driveFileRecord, driveItemList, driveRecord } from "../../drives.ts";
 import { groupOf } from "../operation.ts";
 
-/** A write of a file can demand something of the version that it meets. */
 const conditional = ["If-Match", "If-None-Match"] as const;
 const download = {
   headers: ["Range", "If-Range", ...conditional],
@@ -12,7 +11,7 @@ const download = {
 
 export const driveGroup = groupOf("/v1", {
   tag: "Drives",
-  description: "Folders of files that you and your agents share. Not for keys limited to models.",
+  description: "Files shared by you and your agents. Not for keys limited to models.",
   fails: [403],
   operations: {
     createDrive: {
@@ -38,7 +37,7 @@ export const driveGroup = groupOf("/v1", {
       method: "delete",
       path: "/drives/{drive_id}",
       summary: "Delete a drive and its files",
-      description: "One that agents use is refused, and named in `details`, unless `force` is true.",
+      description: "If agents use the drive, the request is refused and `details` lists them, unless `force` is true.",
       status: 204,
       query: deleteQuery,
       fails: [409],
@@ -47,7 +46,7 @@ export const driveGroup = groupOf("/v1", {
       method: "post",
       path: "/drives/{drive_id}/files",
       summary: "Upload a new file",
-      description: "100 MB at most. Directories come with their files.",
+      description: "At most 100 MB. Directories are created as needed.",
       body: "upload",
       answer: driveFileRecord,
       status: 201,
@@ -58,20 +57,20 @@ export const driveGroup = groupOf("/v1", {
       method: "get",
       path: "/drives/{drive_id}/files/{path}",
       summary: "Download a file",
-      answer: { media: "application/octet-stream", description: "The bytes, under the content type of the file." },
+      answer: { media: "application/octet-stream", description: "The bytes, with the content type of the file." },
       ...download,
     },
     inspectDriveFile: {
       method: "head",
       path: "/drives/{drive_id}/files/{path}",
-      summary: "What a download would say",
+      summary: "Read the headers of a file",
       ...download,
     },
     replaceDriveFile: {
       method: "put",
       path: "/drives/{drive_id}/files/{path}",
       summary: "Replace a file",
-      description: "100 MB at most. Readers of the old version read it to its end.",
+      description: "At most 100 MB. Downloads in progress continue with the old version.",
       body: "file",
       answer: driveFileRecord,
       headers: conditional,
@@ -88,14 +87,14 @@ export const driveGroup = groupOf("/v1", {
       method: "get",
       path: "/drives/{drive_id}/items",
       summary: "List a directory",
-      description: "What stands directly in it.",
+      description: "Direct children only.",
       answer: driveItemList,
       query: itemsQuery,
     },
     deleteDriveTree: {
       method: "delete",
       path: "/drives/{drive_id}/tree/{path}",
-      summary: "Delete a directory with everything under it",
+      summary: "Delete a directory and its content",
       status: 204,
       fails: [400],
     },

@@ -6,7 +6,7 @@ import { groupOf } from "../operation.ts";
 const creation = {
   method: "post",
   description:
-    "The answer comes at once, as `pending`, unless `wait` holds it. The run ends as `done` or `error` whether or not anybody waits for it.",
+    "The answer comes at once, as `pending`, unless you set `wait`. The run ends as `done` or `error` even if you do not wait.",
   body: createRunBody,
   example: { input: { code: "6 * 7" }, wait: 30 },
   answer: runRecord,
@@ -17,19 +17,19 @@ const creation = {
 
 export const runGroup = groupOf("/v1", {
   tag: "Runs",
-  description: "What an agent does with one input. A run survives every process that works on it.",
+  description: "A run is one execution of an agent. Runs survive the failure of any process.",
   operations: {
     createRun: { path: "/agents/{agent_id}/runs", summary: "Run an agent", ...creation },
     createMarketplaceRun: {
       path: "/agents/{creator_username}/{agent_slug}/runs",
-      summary: "Run an agent of the marketplace",
+      summary: "Run a marketplace agent",
       ...creation,
     },
     listAgentRuns: {
       method: "get",
       path: "/agents/{agent_id}/runs",
       summary: "List the runs of an agent",
-      description: "Newest first. Of other users' runs only that they ran and what they earned.",
+      description: "Newest first. For runs of other users you see only their status and what you earned.",
       answer: runRecord,
       list: "runs",
       query: agentRunsQuery,
@@ -37,7 +37,7 @@ export const runGroup = groupOf("/v1", {
     listRuns: {
       method: "get",
       path: "/runs",
-      summary: "List your runs, or those that one of them started",
+      summary: "List your runs, or the child runs of one run",
       description: "Newest first.",
       answer: runRecord,
       list: "runs",
@@ -53,8 +53,8 @@ export const runGroup = groupOf("/v1", {
     cancelRun: {
       method: "post",
       path: "/runs/{run_id}/cancel",
-      summary: "Cancel a run and all that it started",
-      description: "A run that has ended stays as it is.",
+      summary: "Cancel a run and its descendants",
+      description: "A run that has ended does not change.",
       answer: runRecord,
     },
     followRun: {
@@ -62,11 +62,11 @@ export const runGroup = groupOf("/v1", {
       path: "/runs/{run_id}/events",
       summary: "Follow a run as Server-Sent Events",
       description:
-        "First what happened, then what happens, until `completed` or `error`. A reader that was cut off goes on where it stopped, on any node. The same as one answer: `listRunEvents`.",
+        "Past events, then new ones, until `completed` or `error`. After a lost connection you can resume on any node. For one response without streaming use `listRunEvents`.",
       answer: {
         media: "text/event-stream",
         description:
-          "`event` is the type of a `RunEvent`, `data` its fields as JSON (of `completed` the output), `id` its number.",
+          "`event` is the type of a `RunEvent`, `data` its fields as JSON (for `completed` the output), `id` its number.",
       },
       query: liveEventsQuery,
       headers: ["Last-Event-ID"],
@@ -75,8 +75,8 @@ export const runGroup = groupOf("/v1", {
     listRunEvents: {
       method: "get",
       path: "/runs/{run_id}/events/list",
-      summary: "The events of a run",
-      description: "Those so far; `next_after` tells where to go on when there are more than one answer holds.",
+      summary: "List the events of a run",
+      description: "Events so far. If there are more, `next_after` says where to continue.",
       answer: runEventList,
       query: eventsQuery,
       headers: ["Last-Event-ID"],
@@ -84,15 +84,16 @@ export const runGroup = groupOf("/v1", {
     listConfirmations: {
       method: "get",
       path: "/runs/{run_id}/confirmations",
-      summary: "The questions of a run",
+      summary: "List the confirmations of a run",
       answer: confirmationRecord,
       list: "confirmations",
     },
     answerConfirmation: {
       method: "post",
       path: "/runs/{run_id}/confirmations/{confirmation_id}",
-      summary: "Approve or deny, once",
-      description: "An answer is for those very arguments. Unanswered for 24 hours it is a no.",
+      summary: "Approve or deny a confirmation",
+      description:
+        "Each confirmation can be answered once and covers exactly these arguments. After 24 hours without an answer it counts as denied.",
       body: answerConfirmationBody,
       example: { approve: true },
       answer: confirmationRecord,
@@ -101,9 +102,9 @@ export const runGroup = groupOf("/v1", {
     fetchRunSecret: {
       method: "get",
       path: "/runs/{run_id}/secrets/{secret_id}",
-      summary: "Fetch a secret that a run made, once",
+      summary: "Fetch a secret created by a run",
       description:
-        "Such as the secret of a client that a tool created. Nothing else shows it, and a second call is a 404.",
+        "For example the secret of a client that a tool created. It is shown once: a second call answers 404.",
       answer: runSecretRecord,
       fails: [403],
     },

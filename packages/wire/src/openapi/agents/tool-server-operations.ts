@@ -9,7 +9,7 @@ import { groupOf } from "../operation.ts";
 
 export const toolServerGroup = groupOf("/v1", {
   tag: "Tool servers",
-  description: "Servers of the Model Context Protocol whose tools agents may call. Not for keys limited to models.",
+  description: "MCP servers whose tools agents may call. Not for keys limited to models.",
   fails: [403],
   operations: {
     registerToolServer: {
@@ -17,7 +17,7 @@ export const toolServerGroup = groupOf("/v1", {
       path: "/mcp-servers",
       summary: "Register a tool server",
       description:
-        "It is tried once; one that does not answer is registered too, and `status` and `last_error` say so.",
+        "Gantry tests the connection. A server that does not respond is registered too: see `status` and `last_error`.",
       body: createToolServerBody,
       example: {
         name: "weather",
@@ -47,7 +47,7 @@ export const toolServerGroup = groupOf("/v1", {
       method: "patch",
       path: "/mcp-servers/{mcp_server_id}",
       summary: "Change a tool server",
-      description: "Only the fields to change; `auth: null` takes the credentials away.",
+      description: "Send only the fields to change; `auth: null` removes the credentials.",
       body: changeToolServerBody,
       example: { url: "https://tools.example.com/v2/mcp" },
       answer: toolServerRecord,
@@ -57,7 +57,7 @@ export const toolServerGroup = groupOf("/v1", {
       method: "delete",
       path: "/mcp-servers/{mcp_server_id}",
       summary: "Remove a tool server",
-      description: "One that agents use is refused, and these are named, unless `force` is true.",
+      description: "If agents use the server, the request is refused and `details` lists them, unless `force` is true.",
       status: 204,
       query: deleteQuery,
       fails: [409],
@@ -66,7 +66,7 @@ export const toolServerGroup = groupOf("/v1", {
       method: "get",
       path: "/mcp-servers/{mcp_server_id}/tools",
       summary: "List the tools of a server",
-      description: "The server is asked; a 502 tells what it said.",
+      description: "Asks the server; its failure is a 502.",
       answer: serverToolListRecord,
       fails: [502],
     },

@@ -4,13 +4,13 @@ import { changeModelBody, modelCard, putModelBody } from "./model-schemas.ts";
 
 export const modelGroup = groupOf("/api/v1", {
   tag: "Models",
-  description: "Which models there are, and your own. How one is called is in the document of each.",
+  description: "List models and manage your own. The document of each model describes how to call it.",
   operations: {
     listModels: {
       method: "get",
       path: "/",
-      summary: "List the models that you may call",
-      description: "By endpoint id, in pages.",
+      summary: "List models that you may call",
+      description: "Sorted by endpoint id, in pages.",
       answer: modelCard,
       list: "results",
       query: modelsQuery,
@@ -18,15 +18,15 @@ export const modelGroup = groupOf("/api/v1", {
     readModel: {
       method: "get",
       path: "/{owner}/{model}",
-      summary: "Read the card of a model",
+      summary: "Read a model",
       answer: modelCard,
       fails: [403],
     },
     putModel: {
       method: "put",
       path: "/{owner}/{model}",
-      summary: "Make a model of your own, or replace it",
-      description: "An admin, anyone's. Whoever calls it pays its price.",
+      summary: "Create or replace a model",
+      description: "Admins can do this for any user. Callers of the model pay its price.",
       body: putModelBody,
       example: {
         kind: "text",
@@ -50,16 +50,16 @@ export const modelGroup = groupOf("/api/v1", {
     deleteModel: {
       method: "delete",
       path: "/{owner}/{model}",
-      summary: "Retire a model",
-      description: "What was accepted still ends, nothing new is. The name may be used again.",
+      summary: "Delete a model",
+      description: "Accepted predictions still finish; new ones are refused. The name can be used again.",
       status: 204,
       fails: [403],
     },
     restoreModel: {
       method: "post",
       path: "/{owner}/{model}/restore",
-      summary: "Bring back a model that comes with Gantry and was deleted",
-      description: "As it ships now. For admins.",
+      summary: "Restore a deleted built-in model",
+      description: "In its current version. Only for admins.",
       answer: modelCard,
       status: 201,
       fails: [403, 409],

@@ -3,8 +3,8 @@ import { manifestFields } from "../../manifest-schema.ts";
 import { takenDown } from "../../take-downs.ts";
 
 /**
- * What is sent and answered about a model, as a document tells it. The fields are those of a manifest. Only input and
- * output are told in short: they are JSON Schemas themselves, whose keywords the schema of a manifest has.
+ * Models in the OpenAPI document. Fields are those of a manifest; input and output are shortened, because their
+ * keywords are in the manifest schema.
  */
 const fieldsOf = (meaning: string) =>
   z
@@ -13,16 +13,16 @@ const fieldsOf = (meaning: string) =>
       properties: z.record(z.string(), z.looseObject({})),
       required: z.array(z.string()).optional(),
     })
-    .describe(`${meaning} The keywords that it may have are at \`/docs/manifest.schema.json\`.`);
+    .describe(`${meaning} See \`/docs/manifest.schema.json\` for the keywords.`);
 
 const { $schema, ...ofModel } = {
   ...manifestFields,
-  input: fieldsOf("What the model takes: a JSON Schema whose properties are the fields of a request."),
-  output: fieldsOf("What the model gives: a JSON Schema whose properties are the fields of an answer."),
+  input: fieldsOf("JSON Schema of the input; its properties are the fields of a request."),
+  output: fieldsOf("JSON Schema of the output; its properties are the fields of an answer."),
 };
 const { title, input, output } = ofModel;
 
-/** A Cog container tells input and output itself. */
+/** A Cog container defines its own input and output. */
 export const putModelBody = z.strictObject({
   $schema,
   ...ofModel,
@@ -31,7 +31,7 @@ export const putModelBody = z.strictObject({
   output: output.optional(),
 });
 
-/** What is left out of a change stays as it is: no default is told of it. */
+/** Omitted fields keep their value, so no default is shown. */
 function changeOf(field: z.ZodType): z.ZodType {
   const { description } = field;
   const plain = field instanceof z.ZodDefault ? (field.unwrap() as z.ZodType) : field;
@@ -41,21 +41,21 @@ function changeOf(field: z.ZodType): z.ZodType {
 
 export const changeModelBody = z
   .strictObject(Object.fromEntries(Object.entries(ofModel).map(([name, field]) => [name, changeOf(field)])))
-  .describe("The fields to change, each as a whole; null takes an optional one away, or back to its default.");
+  .describe("The fields to change, each as a whole; null removes an optional field or resets it to its default.");
 
 export const modelCard = z
   .object({
-    endpoint_id: z.string().describe("`owner/name`, by which it is called."),
+    endpoint_id: z.string().describe("`owner/name`, used to call the model."),
     owner: z.string(),
     name: z.string(),
     ...ofModel,
-    backend: ofModel.backend.optional().describe("Who answers. For its owner and for admins."),
+    backend: ofModel.backend.optional().describe("The backend. Only for the owner and admins."),
     taken_down: takenDown
       .optional()
-      .describe("Only when an admin took the model down: it stays private until an admin restores it."),
-    version: z.int().describe("Counts its changes, from 1."),
+      .describe("Set if an admin took the model down: it stays private until an admin restores it."),
+    version: z.int().describe("Number of the revision, from 1."),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
-    urls: z.record(z.string(), z.string()).describe("Its routes, by name."),
+    urls: z.record(z.string(), z.string()).describe("The routes of the model, by name."),
   })
-  .describe("A model as its callers see it: where it is, what it takes, gives and costs.");
+  .describe("A model for its callers: address, input, output and price.");

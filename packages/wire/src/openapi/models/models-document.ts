@@ -11,13 +11,13 @@ const { 400: _ofDates, ...failures } = accountFailures;
 export const modelsApi: Api = {
   title: "Gantry models",
   description:
-    "The list of models, and making and changing them. What one takes and gives, and all ways to call it, are at `/api/v1/{owner}/{model}/openapi.json`. A client must ignore fields that it does not know.",
+    "List, create and change models. The document of each model, at `/api/v1/{owner}/{model}/openapi.json`, describes its input, output and routes. Clients must ignore unknown fields.",
   base: "/api/v1",
   stability: "stable",
   groups: [modelGroup],
   requests: { PutModel: putModelBody, ChangeModel: changeModelBody },
   answers: { Model: modelCard },
-  pathParameters: { owner: "The user whose model it is.", model: "1 to 63 of a-z, 0-9, `.`, `_` and `-`." },
+  pathParameters: { owner: "The owner's username.", model: "1 to 63 characters: a-z, 0-9, `.`, `_` and `-`." },
   failures,
   failureSchemas: errorSchemas,
   invalid: 422,

@@ -39,9 +39,9 @@ export async function* followPrediction(
 
   function* newPartsOf(fragments: readonly Fragment[]): Generator<Record<string, unknown>> {
     for (const { claim, seq, field, fragment } of fragments) {
-      if (claim !== position.claim) transcript.beginAnew();
+      if (claim !== position.claim) transcript.restart();
       position = { claim, seq };
-      yield* contentEvent(transcript.tell([[field, originalText(fragment)]]));
+      yield* contentEvent(transcript.append([[field, originalText(fragment)]]));
     }
   }
 
@@ -72,8 +72,8 @@ export async function* followPrediction(
     yield* contentEvent(transcript.finish());
     yield { ...failureBody(ended.error, base), status: ended.status };
   } else if (ended.streamDetails) {
-    transcript.beginAnew();
-    yield* contentEvent(transcript.tell(Object.entries(ended.output).filter(isText)));
+    transcript.restart();
+    yield* contentEvent(transcript.append(Object.entries(ended.output).filter(isText)));
     yield* contentEvent(transcript.finish());
     yield { output_data: {}, status: 200, stream_details: ended.streamDetails };
   } else {
