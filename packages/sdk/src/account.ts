@@ -15,11 +15,11 @@ export interface Account {
   me(options?: CallOptions): Promise<MeRecord>;
   /** One page, newest first. */
   usage(options?: TimeRange & PageQuery & CallOptions): Promise<Page<UsageRecord>>;
-  /** All of it, newest first, read page by page as the loop goes on. */
+  /** Iterates over all entries, newest first, page by page. */
   eachUsage(options?: TimeRange & CallOptions): AsyncGenerator<UsageRecord>;
-  /** All of it as a table, a line a request, that arrives as `body` is read. */
+  /** Everything as CSV, one line per request, streamed as you read `body`. */
   usageCsv(options?: TimeRange & CallOptions): Promise<Response>;
-  /** Of the caller, or for an admin of `username`; the last seven days unless the range says otherwise. */
+  /** Your own, or as an admin those of `username`. Default: the last seven days. */
   expenses(
     options?: {
       username?: string | undefined;
@@ -28,21 +28,21 @@ export interface Account {
       page?: number | undefined;
     } & CallOptions,
   ): Promise<ExpensesRecord>;
-  /** One page of the movements of the wallet, newest first: what was added, taken away, paid and earned. */
+  /** One page of wallet entries, newest first: credits, deductions, charges and income. */
   ledger(options?: TimeRange & PageQuery & CallOptions): Promise<Page<LedgerEntryRecord>>;
-  /** All of them, newest first, read page by page as the loop goes on. */
+  /** Iterates over all entries, newest first, page by page. */
   eachLedgerEntry(options?: TimeRange & CallOptions): AsyncGenerator<LedgerEntryRecord>;
   keys: {
     list(options?: PageQuery & CallOptions): Promise<Page<KeyRecord>>;
-    /** All of them, newest first, read page by page as the loop goes on. */
+    /** Iterates over all entries, newest first, page by page. */
     each(options?: CallOptions): AsyncGenerator<KeyRecord>;
-    /** The answer has the whole key in `key`, this once. */
+    /** The answer shows the key once, in `key`. */
     create(key?: CreateKeyBody, options?: CallOptions): Promise<KeyRecord>;
     revoke(id: string, options?: CallOptions): Promise<void>;
-    /** A new secret under the same id; the old one works for `grace_seconds` more, 0 by default. */
+    /** Creates a new secret with the same id. The old one works for `grace_seconds` more, 0 by default. */
     rotate(id: string, options?: { grace_seconds?: number | undefined } & CallOptions): Promise<KeyRecord>;
   };
-  /** A link that signs the caller in to the console, once and within a quarter of an hour. */
+  /** A link that signs you in to the console, once and within 15 minutes. */
   makeSignInLink(options?: CallOptions): Promise<SignInLinkRecord>;
 }
 

@@ -1,32 +1,30 @@
 import type { PathParams, Route } from "@gantry/wire/operations";
 
-/** The address of a service, to put a path behind. */
+/** Normalizes the base URL of the service. */
 export function serviceAddress(url: string | undefined): string {
-  if (typeof url !== "string") throw new TypeError("url has to be a text");
+  if (typeof url !== "string") throw new TypeError("url must be a string");
   const address = URL.parse(url);
   const isWeb = address?.protocol === "http:" || address?.protocol === "https:";
   if (!address || !isWeb || address.username !== "" || address.password !== "" || /[?#]/.test(url)) {
-    const must = "it begins with http:// or https://, and has no user, ? or #";
-    // An error may end in a log, and what stands before an @ or behind a ? may be a secret.
+    const must = "it must begin with http:// or https:// and have no user, ? or #";
+    // Errors may be logged, and the user part or the query may be a secret.
     const shown = JSON.stringify(url.replace(/^.*@/s, "…@").replace(/[?#].*$/s, "?…"));
-    throw new TypeError(`${shown} is no address of a service: ${must}`);
+    throw new TypeError(`Invalid url ${shown}: ${must}`);
   }
   return address.href.replace(/\/+$/, "");
 }
 
-/** One part of a path. What would be resolved away, or is nothing, would address something else. */
+/** Encodes a path segment. Empty and dot segments would address something else. */
 export function segment(text: string): string {
-  if (text === "" || text === "." || text === "..") throw new TypeError(`${JSON.stringify(text)} names nothing`);
+  if (text === "" || text === "." || text === "..")
+    throw new TypeError(`${JSON.stringify(text)} is not a valid id or name`);
   return encodeURIComponent(text);
 }
 
 type ParamsOf<R extends Route> = R extends `${string} ${infer Path}` ? PathParams<Path> : never;
 type MethodOf<R extends Route> = R extends `${infer Method} ${string}` ? Method : never;
 
-/**
- * Method and path of an operation of the service. `{path}`, a path within a drive, is filled in as it is: `drivePath`
- * encodes it.
- */
+/** Method and path of an operation. `{path}`, a path in a drive, is inserted as it is: encode it with `drivePath`. */
 export function at<R extends Route>(
   route: R,
   ...params: unknown extends ParamsOf<R> ? [] : [ParamsOf<R>]
@@ -40,24 +38,23 @@ export function at<R extends Route>(
   return { method: method as MethodOf<R>, path };
 }
 
-/** The two parts of an endpoint id `owner/model`. */
 export function modelParams(model: string): { owner: string; model: string } {
-  if (typeof model !== "string") throw new TypeError("The first argument has to be the name of a model: owner/model");
+  if (typeof model !== "string") throw new TypeError("The first argument must be a model: owner/model");
   const [owner = "", name = "", ...more] = model.split("/");
   if (owner === "" || name === "" || more.length > 0) {
-    throw new TypeError(`A model is named owner/model, not ${JSON.stringify(model)}`);
+    throw new TypeError(`Invalid model ${JSON.stringify(model)}: use owner/model`);
   }
   return { owner, model: name };
 }
 
-/** A path within a drive; the slash at its beginning may be left out. The service is not asked about `..`: that would lead out of the drive. */
+/** Encodes a path in a drive; the leading slash is optional. `..` is refused here, because URLs resolve it. */
 export function drivePath(path: string): string {
   return path.replace(/^\//, "").split("/").map(segment).join("/");
 }
 
 export type Query = Readonly<Record<string, string | number | boolean | Date | undefined>>;
 
-/** A path with the parameters that are given. A date is sent as ISO 8601 in UTC. */
+/** Dates are sent as ISO 8601 in UTC. */
 export function withQuery(path: string, query: Query = {}): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

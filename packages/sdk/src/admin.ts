@@ -20,48 +20,48 @@ import type { CallOptions, Transport } from "./transport.ts";
 
 export interface AdminUsers {
   list(options?: PageQuery & CallOptions): Promise<Page<UserRecord>>;
-  /** All of them, read page by page as the loop goes on. */
+  /** Iterates over all entries, page by page. */
   each(options?: CallOptions): AsyncGenerator<UserRecord>;
   create(user: CreateUserBody, options?: CallOptions): Promise<UserRecord>;
-  /** Only the fields to change; `disabled: true` closes the account, `password: null` takes the password away. */
+  /** Send only the fields to change; `disabled: true` closes the account, `password: null` removes the password. */
   update(username: string, change: ChangeUserBody, options?: CallOptions): Promise<UserRecord>;
-  /** A key of that user; the answer has the whole key in `key`, this once. */
+  /** Creates a key for a user. The answer shows it once, in `key`. */
   createKey(username: string, key?: CreateKeyBody, options?: CallOptions): Promise<KeyRecord>;
-  /** A link that signs that user in to the console, once and within a quarter of an hour. */
+  /** A link that signs the user in to the console, once and within 15 minutes. */
   makeSignInLink(username: string, options?: CallOptions): Promise<SignInLinkRecord>;
   /**
-   * Adds money to a wallet, in dollars; a negative amount takes some away. Without an `idempotencyKey` it gets one, so
-   * that a lost answer moves no money twice.
+   * Adds dollars to a wallet; a negative amount deducts. Without an `idempotencyKey` one is generated, so that a retry
+   * does not credit twice.
    */
   credit(
     username: string,
     credit: { amount: number; reason: string },
     options?: { idempotencyKey?: string | undefined } & CallOptions,
   ): Promise<CreditRecord>;
-  /** One page of the movements of a wallet, newest first, as its user sees them at `account.ledger`. */
+  /** One page of wallet entries, newest first, as the user sees them at `account.ledger`. */
   ledger(username: string, options?: TimeRange & PageQuery & CallOptions): Promise<Page<LedgerEntryRecord>>;
-  /** All of them, newest first, read page by page as the loop goes on. */
+  /** Iterates over all entries, newest first, page by page. */
   eachLedgerEntry(username: string, options?: TimeRange & CallOptions): AsyncGenerator<LedgerEntryRecord>;
 }
 
-/** What users may do at most. */
+/** Limits of users. */
 export interface AdminPlans {
   list(options?: PageQuery & CallOptions): Promise<Page<PlanRecord>>;
-  /** All of them, read page by page as the loop goes on. */
+  /** Iterates over all entries, page by page. */
   each(options?: CallOptions): AsyncGenerator<PlanRecord>;
-  /** Makes a plan, or changes its limits; null is no limit. */
+  /** Creates or changes a plan; null is unlimited. */
   put(name: string, limits: PutPlanBody, options?: CallOptions): Promise<PlanRecord>;
   delete(name: string, options?: CallOptions): Promise<void>;
 }
 
-/** Agents and models that nobody but their owner may use. */
+/** Takes agents and models down and restores them. */
 export interface AdminTakeDowns {
   list(options?: PageQuery & CallOptions): Promise<Page<TakeDownRecord>>;
-  /** All of them, read page by page as the loop goes on. */
+  /** Iterates over all entries, page by page. */
   each(options?: CallOptions): AsyncGenerator<TakeDownRecord>;
-  /** Makes an agent private until it is restored. The owner reads the reason. */
+  /** Makes an agent private until it is restored. The owner sees the reason. */
   agent(agentId: string, reason: string, options?: CallOptions): Promise<TakeDownRecord>;
-  /** The same for a model, by `owner/name`. */
+  /** Makes a model private, by `owner/name`. */
   model(endpointId: string, reason: string, options?: CallOptions): Promise<TakeDownRecord>;
   restoreAgent(agentId: string, options?: CallOptions): Promise<TakeDownRecord>;
   restoreModel(endpointId: string, options?: CallOptions): Promise<TakeDownRecord>;
@@ -69,10 +69,10 @@ export interface AdminTakeDowns {
 
 export type Turnover = OverviewRecord["today"];
 
-/** A check of the books without its currency, which is all that telling its outcome takes. */
+/** The result of a ledger check, without the currency. */
 export type BooksRecord = Omit<LedgerRecord, "currency">;
 
-/** For admins; to others it is `forbidden`. */
+/** Only for admins; other users get `forbidden`. */
 export interface Admin {
   users: AdminUsers;
   plans: AdminPlans;

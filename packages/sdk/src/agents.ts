@@ -13,7 +13,7 @@ import { type Revisions, revisions } from "./revisions.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 import type { WithDefaults } from "./with-defaults.ts";
 
-/** What an agent needs, and what has a default. */
+/** Required fields, and fields with a default. */
 export type NewAgent = WithDefaults<CreateAgentBody, "name" | "goal" | "tools">;
 
 export interface AgentList {
@@ -26,20 +26,20 @@ export interface AgentList {
 /** The agents platform is a preview. */
 export interface Agents {
   create(agent: NewAgent, options?: CallOptions): Promise<AgentCreatedRecord>;
-  /** The caller's own as a whole; the card of another user's public one. A key limited to models gets cards only. */
+  /** Your own agent, or the card of another user's public agent. A key limited to models gets only cards. */
   get(id: string, options?: CallOptions): Promise<AgentRecord | AgentCard>;
-  /** Only the fields to change; they act when the draft is published, `visibility` at once. */
+  /** Send only the fields to change. They take effect when you publish the draft, `visibility` at once. */
   update(id: string, change: ChangeAgentBody, options?: CallOptions): Promise<AgentRecord>;
-  /** The caller's own, newest first; one page. A key limited to models gets the cards of those that it may run. */
+  /** One page of your agents, newest first. A key limited to models gets the cards of agents that it may run. */
   list(options?: ListRange & { visibility?: AgentVisibility | undefined } & CallOptions): Promise<AgentList>;
-  /** All of the caller's own, newest first, read page by page as the loop goes on. */
+  /** Iterates over all your agents, newest first, page by page. */
   each(options?: { visibility?: AgentVisibility | undefined } & CallOptions): AsyncGenerator<AgentRecord | AgentCard>;
-  /** The latest revision, or the one that is named. */
+  /** Publishes the latest revision, or the given one. */
   publish(id: string, options?: { revision_id?: string | undefined } & CallOptions): Promise<AgentRecord>;
-  /** Its runs stay readable. */
+  /** Runs of a deleted agent stay readable. */
   delete(id: string, options?: CallOptions): Promise<void>;
   revisions: Revisions;
-  /** Every tool that an agent can be given by its id; those of tool servers are in `toolServers.tools`. */
+  /** Tools that an agent can use by id; for tools of tool servers see `toolServers.tools`. */
   tools(options?: CallOptions): Promise<ToolRecord[]>;
 }
 

@@ -1,9 +1,9 @@
-/** The same answer, whose body fails with what `whyBroken` makes of its failure. */
+/** The same response, with failures of its body converted by `whyBroken`. */
 export function tellingBody(response: Response, whyBroken: (thrown: unknown) => unknown): Response {
   if (!response.body) return response;
   let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined;
-  // The answer itself is held, and read from only when somebody reads this: the platform closes the connection of one that
-  // nobody holds any more, unless it is being read.
+  // Keeps the response alive, and reads only when the caller reads: the platform closes connections of unreferenced
+  // responses.
   const read = async () => {
     reader ??= response.body?.getReader();
     return (await reader?.read()) ?? { done: true, value: undefined };
@@ -14,12 +14,12 @@ export function tellingBody(response: Response, whyBroken: (thrown: unknown) => 
       const { done, value } = await read().catch((thrown) => Promise.reject(whyBroken(thrown)));
       if (!done) return controller.enqueue(value);
       controller.close();
-      // Who brought a buffer of its own gets it back.
+      // Returns the caller's own buffer.
       controller.byobRequest?.respond(0);
     },
     cancel: (reason) => (reader ?? response.body)?.cancel(reason),
   });
   const { status, statusText, headers, url } = response;
-  // An answer that is made here has no address of its own, so it is put upon it; a clone() of it has none.
+  // A constructed Response has no url, so it is set here; a clone() has an empty one.
   return Object.defineProperty(new Response(body, { status, statusText, headers }), "url", { value: url });
 }

@@ -14,15 +14,15 @@ import { type CallOptions, createTransport } from "./transport.ts";
 import { type Webhooks, webhooks } from "./webhooks.ts";
 
 export interface ClientOptions {
-  /** The address of the service, e.g. http://127.0.0.1:8080. It may come from the environment; without one a TypeError is thrown. */
+  /** The URL of the service, e.g. http://127.0.0.1:8080. Throws a TypeError if it is missing. */
   url: string | undefined;
   key?: string | undefined;
   /**
-   * How often a call is repeated that failed for the moment; 2 by default, 0 switches it off. Repeated is only what does
-   * nothing twice: reading, what has an Idempotency-Key, and what was refused before it was accepted.
+   * Retries after temporary failures; 2 by default, 0 disables them. Only safe calls are retried: reads, calls with an
+   * Idempotency-Key, and calls refused before they were accepted.
    */
   retries?: number | undefined;
-  /** Instead of the platform's own: for a proxy, other time-outs (`predict` waits no longer than they), or tests. */
+  /** Replaces the platform's fetch: for a proxy, other timeouts (which also limit `predict`), or tests. */
   fetch?: typeof fetch | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface GantryClient extends Predictions {
   isUp(options?: CallOptions): Promise<boolean>;
   isReady(options?: CallOptions): Promise<boolean>;
   me: Account["me"];
-  /** For admins. */
+  /** Only for admins. */
   checkBooks: Admin["checkBooks"];
   files: Files;
   models: Models;
@@ -47,17 +47,17 @@ export interface GantryClient extends Predictions {
 }
 
 export function createClient(options: ClientOptions): GantryClient {
-  // Without types nothing else says what is missing.
+  // Plain JavaScript has no type check.
   if (typeof options !== "object" || options === null) {
-    throw new TypeError('createClient wants an object with the address of the service: { url: "https://…", key: "…" }');
+    throw new TypeError('createClient needs an object: { url: "https://…", key: "…" }');
   }
   const transport = createTransport(options);
-  // How the service is has nothing to do with who asks, nor with a key that cannot be sent.
+  // Health checks need no key, and must work with an invalid one.
   const keyless = createTransport({ ...options, key: undefined });
   const ofCaller = account(transport);
   const ofAdmins = admin(transport);
 
-  /** Any server may answer 200: it is Gantry's word that counts. */
+  /** Any server may answer 200, so the body decides. */
   async function says(word: string, path: string, { signal }: CallOptions = {}): Promise<boolean> {
     try {
       const { status } = await keyless.json<{ status?: unknown }>({ method: "GET", path, signal, retries: 0 });

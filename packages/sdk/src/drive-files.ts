@@ -5,30 +5,28 @@ import { type Frame, formAround } from "./form.ts";
 import { type FileContent, sendFile, typeOfContent } from "./send-file.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** What a write, or a download, demands of the version that it meets. Else it fails as `precondition_failed`. */
+/** Conditions on the current version. If they fail, the call throws `precondition_failed`. */
 export interface FileConditions {
-  /** The version that must stand there, by its etag, or several with commas between; `*` is any. */
+  /** Required etag, or several separated by commas; `*`: the file must exist. */
   ifMatch?: string | undefined;
-  /** The version that must not; `*` is any. */
+  /** Excluded etag; `*`: the file must not exist. */
   ifNoneMatch?: string | undefined;
 }
 
 export interface WriteOptions extends FileConditions, CallOptions {
-  /** The content type, for bytes and names that do not tell it. A Blob brings its own. */
+  /** The content type, if content and name do not tell it. A Blob has its own. */
   type?: string | undefined;
 }
 
 export interface DownloadOptions extends FileConditions, CallOptions {
-  /** A part, such as `bytes=0-1023`; it comes with status 206. */
+  /** A byte range, such as `bytes=0-1023`; answered with status 206. */
   range?: string | undefined;
-  /** The part only of this version, by its etag; of another, the whole. */
+  /** Applies the range only if the etag matches; otherwise returns the whole file. */
   ifRange?: string | undefined;
 }
 
-/** A file that was written, and its version. */
 export type WrittenFile = DriveFileRecord & { etag: string };
 
-/** A file without its bytes. */
 export interface DriveFileHead {
   size: number;
   content_type: string;
@@ -36,13 +34,13 @@ export interface DriveFileHead {
   last_modified: string;
 }
 
-/** Paths are absolute, with `/` between names. A file has 100 MB at most. */
+/** Paths are absolute and use `/`. A file has at most 100 MB. */
 export interface DriveFiles {
-  /** Makes a new file; where one stands already it fails as `conflict`. Streams go out as they are read. */
+  /** Creates a file; throws `conflict` if it exists. Streams are sent as they are read. */
   upload(driveId: string, path: string, content: FileContent, options?: WriteOptions): Promise<WrittenFile>;
-  /** Replaces a file that stands there. */
+  /** Replaces an existing file. */
   replace(driveId: string, path: string, content: FileContent, options?: WriteOptions): Promise<WrittenFile>;
-  /** The bytes arrive as `body` is read. The version that `ifNoneMatch` names is answered with status 304 and no bytes. */
+  /** Streams the bytes as you read `body`. If `ifNoneMatch` matches, the status is 304 without bytes. */
   download(driveId: string, path: string, options?: DownloadOptions): Promise<Response>;
   head(driveId: string, path: string, options?: CallOptions): Promise<DriveFileHead>;
   delete(driveId: string, path: string, options?: FileConditions & CallOptions): Promise<void>;
@@ -65,7 +63,7 @@ export function driveFiles({ send, download, jsonWithHeaders }: Transport): Driv
 
   return {
     async upload(driveId, path, content, options = {}) {
-      // The name that counts is in the path; what stands here must only be there.
+      // The path field names the file; the form only needs some file name.
       const part = { filename: "file", type: options.type ?? typeOfContent(content) };
       const frame = formAround({ path }, "file", part);
       return write(at("POST /v1/drives/{drive_id}/files", { drive_id: driveId }), { content, frame, options });
@@ -86,8 +84,8 @@ export function driveFiles({ send, download, jsonWithHeaders }: Transport): Driv
     async head(driveId, path, { signal } = {}) {
       const { headers } = await send({ ...at("HEAD /v1/drives/{drive_id}/files/{path}", file(driveId, path)), signal });
       const length = headers.get("content-length");
-      // Something between here and the service took it away: no size is better than a wrong one.
-      if (length === null) throw connectionError("The answer does not tell how long the file is");
+      // A proxy removed the header: no size is better than a wrong one.
+      if (length === null) throw connectionError("The response has no Content-Length");
       return {
         size: Number(length),
         content_type: headers.get("content-type") ?? "application/octet-stream",

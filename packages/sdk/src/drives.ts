@@ -11,21 +11,24 @@ export interface Drives {
   get(id: string, options?: CallOptions): Promise<DriveRecord>;
   /** One page, newest first. */
   list(options?: ListRange & CallOptions): Promise<DriveList>;
-  /** All of them, newest first, read page by page as the loop goes on. */
+  /** Iterates over all entries, newest first, page by page. */
   each(options?: CallOptions): AsyncGenerator<DriveRecord>;
-  /** With all its files. One that an agent uses is a `conflict` whose `details` name the agents, unless it is forced. */
+  /**
+   * Deletes a drive and its files. If agents use it, throws `conflict` with the agents in `details`, unless `force` is
+   * set.
+   */
   delete(id: string, options?: { force?: boolean | undefined } & CallOptions): Promise<void>;
-  /** What stands in a directory, `/` by default, by name; `limit` is 1000 at most, and that by default. */
+  /** One page of a directory, `/` by default, sorted by name. `limit` is at most 1000, which is the default. */
   items(id: string, options?: { path?: string | undefined } & ListRange & CallOptions): Promise<DriveItemList>;
   /**
-   * All that stands in a directory, or with `recursive` anywhere below it, each directory before what is in it. A
-   * directory that is deleted while the loop goes on has nothing in it any more.
+   * Iterates over a directory, with `recursive` over all levels, each directory before its content. A directory deleted
+   * meanwhile counts as empty.
    */
   eachItem(
     id: string,
     options?: { path?: string | undefined; recursive?: boolean | undefined } & CallOptions,
   ): AsyncGenerator<DriveItem>;
-  /** Deletes a directory with everything under it. The whole content of the drive is `/`. */
+  /** Deletes a directory and its content. `/` is the whole drive. */
   deleteTree(id: string, path: string, options?: CallOptions): Promise<void>;
   files: DriveFiles;
 }
@@ -58,7 +61,7 @@ export function drives(transport: Transport): Drives {
     },
     files: driveFiles(transport),
   };
-  /** `wasThere`: one that is not found is one that was deleted. */
+  /** `wasThere`: a missing directory has been deleted meanwhile. */
   async function* eachItem(
     id: string,
     { recursive = false, ...options }: { path?: string | undefined; recursive?: boolean | undefined } & CallOptions,

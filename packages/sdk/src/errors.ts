@@ -1,19 +1,19 @@
 import type { ErrorType } from "@gantry/wire";
 
-/** The categories of the agents platform that the other surfaces do not have, and those that only a client sees. */
+/** Types of the agents platform, and types that only the client throws. */
 type FurtherType =
   | "invalid_input"
   | "internal"
   | "upstream_error"
   | "unavailable"
-  /** No answer, or none that could be read to its end. */
+  /** No response, or an incomplete one. */
   | "connection_error";
 
 export type GantryErrorType = ErrorType | FurtherType | (string & {});
 
-/** One thing that is wrong with a request, or why a prediction failed. */
+/** One fault of a request, or the reason of a failed prediction. */
 export interface GantryIssue {
-  /** As ["body", "prompt"]. */
+  /** Such as ["body", "prompt"]. */
   loc: readonly (string | number)[];
   message: string;
   type: GantryErrorType;
@@ -35,22 +35,22 @@ interface GantryErrorInit {
   cause?: unknown;
 }
 
-/** An answer that was no success, of whichever surface. Decide by `type` and `status`; messages may change. */
+/** A failed call. Handle it by `type` and `status`; messages may change. */
 export class GantryError extends Error {
-  /** The HTTP status, or that of the prediction; 0 when there was no answer, or nothing was asked. */
+  /** The HTTP status, or that of the prediction; 0 without a response. */
   readonly status: number;
-  /** The machine-readable category: that of the first issue where there are several. */
+  /** The type of the first issue. */
   readonly type: GantryErrorType | undefined;
-  /** Whether the same request might succeed later. */
+  /** Whether the same request may succeed later. */
   readonly retryable: boolean;
   readonly requestId: string | undefined;
   readonly body: unknown;
   readonly issues: readonly GantryIssue[];
-  /** What else the agents platform tells: the agents that are in the way, what a write would do, a tenant's status. */
+  /** Context of agents platform errors: agents that block a deletion, the effect of a write, an upstream status. */
   readonly details: Readonly<Record<string, unknown>> | undefined;
-  /** Seconds that the service asks to wait. */
+  /** Seconds to wait, from Retry-After. */
   readonly retryAfter: number | undefined;
-  /** Of the prediction; undefined when none was accepted, or the connection broke before the service had named it. */
+  /** Undefined if no prediction was accepted, or the connection broke before its id arrived. */
   readonly predictionId: string | undefined;
 
   constructor(init: GantryErrorInit) {
@@ -68,7 +68,7 @@ export class GantryError extends Error {
   }
 }
 
-/** There was no answer, or it broke off: then its `headers` had come, and tell of what it was. */
+/** No response, or an incomplete one with the given `headers`. */
 export function connectionError(
   message: string,
   { cause, headers }: { cause?: unknown; headers?: Headers | undefined } = {},
@@ -84,7 +84,6 @@ export function connectionError(
   });
 }
 
-/** What the headers of an answer name. */
 export function idsIn(headers: Headers | undefined): Pick<GantryErrorInit, "requestId" | "predictionId"> {
   return {
     requestId: headers?.get("x-request-id") ?? undefined,
@@ -92,7 +91,7 @@ export function idsIn(headers: Headers | undefined): Pick<GantryErrorInit, "requ
   };
 }
 
-/** It was not sent, and would not be at another time. */
+/** The request was not sent, and a retry would not help. */
 export function unsendable(message: string): GantryError {
   return new GantryError({
     status: 0,

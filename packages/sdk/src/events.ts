@@ -1,11 +1,11 @@
-/** More than any answer of the service is long in one line. */
-const longestLine = 64 * 1024 * 1024;
+/** Longer than any line that the service sends. */
+const maxLineLength = 64 * 1024 * 1024;
 
-/** The lines of a body as they arrive. Whoever leaves the loop closes the connection. */
+/** Lines of a body as they arrive. Leaving the loop closes the connection. */
 export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
-  // What has arrived of a line is joined once it is whole: joined with every piece, a long one would take for ever.
+  // Joins the pieces of a line once it is complete, to avoid quadratic time.
   let begun: string[] = [];
   let length = 0;
   try {
@@ -23,10 +23,10 @@ export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerat
       }
       begun.push(rest);
       length += rest.length;
-      if (length > longestLine) throw new Error("a line of the answer has no end");
+      if (length > maxLineLength) throw new Error("A line of the response is too long");
     }
   } finally {
-    // Rejects when the connection is already broken, which whoever reads has been told.
+    // Rejects if the connection is broken, which the reader already knows.
     await reader.cancel().catch(() => {});
   }
 }
@@ -37,7 +37,7 @@ export interface ServerSentEvent {
   data: string;
 }
 
-/** Server-Sent Events. Comments are skipped, and so is an event that the end cut short. */
+/** Server-Sent Events. Skips comments and an incomplete last event. */
 export async function* readEvents(lines: AsyncIterable<string>): AsyncGenerator<ServerSentEvent> {
   let id: string | undefined;
   let name: string | undefined;

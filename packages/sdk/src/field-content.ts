@@ -1,4 +1,4 @@
-/** What is there as a whole and can be read again; undefined for all else. */
+/** Complete content that can be read again; undefined for anything else. */
 export function bytesAsBlob(content: unknown): Blob | undefined {
   if (content instanceof Blob) return content;
   const isBytes = content instanceof ArrayBuffer || ArrayBuffer.isView(content);
@@ -6,8 +6,8 @@ export function bytesAsBlob(content: unknown): Blob | undefined {
 }
 
 /**
- * A value as the text of a field; lists and objects as JSON. What would arrive as nothing, or as something else, is refused:
- * it would be paid for all the same.
+ * The text of a field; lists and objects as JSON. Values that would arrive empty or changed are refused, because the
+ * call would be charged anyway.
  */
 export function textOrRefusal(field: string, value: NonNullable<unknown>): string {
   if (isNoValue(value)) throw refusalOf(field, value, value);
@@ -18,7 +18,7 @@ export function textOrRefusal(field: string, value: NonNullable<unknown>): strin
 
 function jsonOrRefusal(field: string, value: unknown): string {
   return JSON.stringify(value, function (this: Record<string, unknown>, name, told: unknown) {
-    // `told` is what the value itself says to be in JSON: a date its text, bytes a list of numbers. It is not asked again.
+    // Uses the JSON form of the value: the text of a date, or bytes as numbers.
     const given = this[name];
     const isUntold = told === undefined && given !== undefined;
     if (isUntold || isLostInJson(given) || isLostInJson(told) || isEmptied(told)) throw refusalOf(field, value, given);
@@ -29,11 +29,11 @@ function jsonOrRefusal(field: string, value: unknown): string {
 function refusalOf(field: string, whole: unknown, part: unknown): TypeError {
   const kind = isNoValue(part) ? String(part) : kindOf(part);
   const what = `${kind}${Object.is(whole, part) ? "" : " within a list or an object"}`;
-  const taken = "texts, numbers, booleans, lists and plain objects of them, or a Blob or bytes as a file";
-  return new TypeError(`What the field ${field} holds cannot be sent (${what}): a field takes ${taken}`);
+  const taken = "strings, numbers, booleans, lists and plain objects of them, or a Blob or bytes as a file";
+  return new TypeError(`The value of ${field} cannot be sent (${what}). Use ${taken}.`);
 }
 
-/** A number or a date that is none: JSON has no word for it. */
+/** NaN, Infinity or an invalid date, which JSON cannot express. */
 function isNoValue(value: unknown): boolean {
   if (value instanceof Date) return Number.isNaN(value.getTime());
   return typeof value === "number" && !Number.isFinite(value);
@@ -46,25 +46,24 @@ function isScalar(value: unknown): boolean {
 function isLostInJson(value: unknown): boolean {
   if (isNoValue(value) || ["function", "symbol", "bigint"].includes(typeof value)) return true;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  // Promises, and what is read piece by piece: streams, maps, sets, bytes.
+  // Promises, streams, maps, sets and bytes.
   if ("then" in value && typeof value.then === "function") return true;
   return Symbol.iterator in value || Symbol.asyncIterator in value;
 }
 
-/** Whether nothing is left of what has a class: it keeps what it holds where JSON does not look. */
+/** Whether a class instance would be empty as JSON. */
 function isEmptied(value: unknown): boolean {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   return !isPlain(value) && Object.keys(value).length === 0;
 }
 
-/** An object with fields and nothing else, of whatever realm. */
+/** A plain object, of any realm. */
 export function isPlain(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** The name of its class, or of its type. */
 export function kindOf(value: unknown): string {
   if (value === null) return "null";
   return (typeof value === "object" && value.constructor?.name) || typeof value;

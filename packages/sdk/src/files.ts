@@ -5,17 +5,16 @@ import { formOf } from "./form.ts";
 import { eachOf, type Page, type PageQuery } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** A signed link; it is good for a day, for everybody who has it. */
+/** A signed link, valid for a day for anyone who has it. */
 export interface FileLink {
   url: string;
-  /** The HTTP method that it is good for. */
+  /** The HTTP method of the link. */
   method: string;
   file_input?: { s3_path: string; size?: number; content_type?: string; expires_in?: number } | null;
 }
 
-/** A file in storage. */
 export interface StoredFile {
-  /** To be used as the value of a file field, in any number of predictions. */
+  /** Use it as the value of a file field, in any number of predictions. */
   s3_path: string;
   size: number;
   content_type: string;
@@ -24,31 +23,31 @@ export interface StoredFile {
 
 export interface Files {
   /**
-   * Stores a file, a Blob or bytes; `openAsBlob` of node:fs makes one of a file on disk without reading it. `model` is one
-   * that the key may call. `direct` sends the bytes straight to the store instead of through the service.
+   * Stores a Blob or bytes; `openAsBlob` of node:fs opens a file on disk without reading it. `model` is any model that
+   * the key may call. `direct` sends the bytes straight to the file store.
    */
   upload(
     model: string,
     file: Blob | ArrayBuffer | ArrayBufferView,
     options?: CallOptions & { filename?: string | undefined; direct?: boolean | undefined },
   ): Promise<StoredFile>;
-  /** A link by which whoever has it may PUT one file; its address is in `file_input`. */
+  /** A link for one PUT of a file, for anyone who has it; `file_input` has its address. */
   uploadLink(
     model: string,
     options?: CallOptions & { filename?: string | undefined; content_type?: string | undefined },
   ): Promise<FileLink & { file_input: { s3_path: string; expires_in: number } }>;
-  /** A link to download what the caller uploaded or produced, by its `s3://` address. */
+  /** A download link for one of your files, by its `s3://` address. */
   link(model: string, s3Path: string, options?: CallOptions): Promise<FileLink>;
-  /** The bytes behind a link, as an entry of `files` in a prediction has it. The key is not sent along. */
+  /** Downloads from a link, such as an entry of `files` in a prediction. Does not send the key. */
   download(
     file: { url: string } | string,
     options?: CallOptions & { headers?: Record<string, string> | undefined },
   ): Promise<Response>;
-  /** One page of what the caller uploaded and its predictions made, newest first. */
+  /** One page of your uploads and outputs, newest first. */
   list(options?: PageQuery & CallOptions): Promise<Page<FileRecord>>;
-  /** All of it, newest first, read page by page as the loop goes on. */
+  /** Iterates over all entries, newest first, page by page. */
   each(options?: CallOptions): AsyncGenerator<FileRecord>;
-  /** Deletes a file for good; `id` is that of the list. An output of a prediction that has not ended is refused. */
+  /** Deletes a file by its id. Outputs of a running prediction cannot be deleted. */
   delete(id: string, options?: CallOptions): Promise<void>;
 }
 
@@ -58,7 +57,9 @@ export function files({ json, send, download }: Transport): Files {
       const to = at("POST /api/v1/{owner}/{model}/upload_file", modelParams(model));
       const file = bytesAsBlob(content);
       if (!file)
-        throw new TypeError(`A file is a Blob or bytes (not ${kindOf(content)}): openAsBlob of node:fs makes one`);
+        throw new TypeError(
+          `A file must be a Blob or bytes, not ${kindOf(content)}. Use openAsBlob of node:fs for a file on disk.`,
+        );
       const name = filename ?? (file instanceof File ? file.name : "file");
       if (!direct) {
         const named = new File([file], name, { type: file.type });
@@ -109,7 +110,7 @@ export function files({ json, send, download }: Transport): Files {
 function linkAddress(url: string): string {
   const { href, protocol } = new URL(url);
   if (protocol !== "s3:") return href;
-  throw new TypeError("An s3:// address is no link: files.link(model, s3Path) makes one, which can be downloaded");
+  throw new TypeError("Cannot download an s3:// address. Create a link with files.link(model, s3Path).");
 }
 
 function stored(link: FileLink): StoredFile {

@@ -1,7 +1,7 @@
 import { bytesAsBlob, isPlain, kindOf, textOrRefusal } from "./field-content.ts";
 import { headerValue } from "./header-value.ts";
 
-/** What JSON can carry. A field of an object that is undefined is left out; a date is sent as ISO 8601. */
+/** Values that JSON can express. Undefined fields are omitted; dates are sent as ISO 8601. */
 export type JsonValue =
   | string
   | number
@@ -14,19 +14,18 @@ export type JsonValue =
   | { readonly [name: string]: JsonValue };
 
 /**
- * A value of an input field. Lists and objects are sent as JSON, bytes as a file, an address as its text. Null and
- * undefined are left out, which means the field's default. What can be read only once, or later, or would arrive as
- * something else, is refused as a TypeError: a stream, a promise, NaN, an invalid date.
+ * A value of an input field. Lists and objects are sent as JSON, bytes as a file, a URL as text. Null and undefined are
+ * omitted, which means the default. Streams, promises, NaN and invalid dates throw a TypeError.
  */
 export type InputField = JsonValue | Blob | ArrayBuffer | ArrayBufferView;
 
 export type Input = Readonly<Record<string, InputField>>;
 
-/** The form of an input and of the parts that are no field of the model. Each may stand in either, but not in both. */
+/** The form of an input and of parts that are not fields of the model. A name may be in one of them only. */
 export function inputForm(input: Input, parts: Readonly<Record<string, unknown>> = {}): Blob {
-  // A promise, a map or a list would be a form without its fields: it would be paid for all the same.
+  // A promise, map or list would be sent without fields, and the call would be charged anyway.
   if (!isPlain(input)) {
-    const what = "it is a plain object that has the fields by name";
+    const what = "use a plain object with the fields by name";
     throw new TypeError(`The input cannot be sent (${kindOf(input)}): ${what}`);
   }
   const given = Object.entries(parts).filter(([, part]) => isGiven(part));
@@ -40,8 +39,8 @@ function isGiven<T>(value: T): value is NonNullable<T> {
 }
 
 /**
- * A form as one Blob, which can be sent again and whose files are read only as they are sent. It is not FormData because
- * that writes every line break of a text as CRLF, and a prompt has to arrive as it was given.
+ * A form as one Blob, which can be sent again and reads files while sending. FormData would change every line break of
+ * a text to CRLF.
  */
 export function formOf(input: Readonly<Record<string, unknown>>): Blob {
   const boundary = newBoundary();
@@ -60,15 +59,15 @@ export function formOf(input: Readonly<Record<string, unknown>>): Blob {
   return new Blob(parts, { type: typeOf(boundary) });
 }
 
-/** What stands around the bytes of a file in a form, for bytes that are not known before they are sent. */
+/** The parts of a form around the bytes of a streamed file. */
 export interface Frame {
-  /** The content type of the whole; nothing where it is not known. */
+  /** The content type of the whole body, if known. */
   type: string | undefined;
   before: string;
   after: string;
 }
 
-/** A form with texts and, behind them, one file. */
+/** A form with texts followed by one file. */
 export function formAround(texts: Readonly<Record<string, string>>, name: string, file: FilePart): Frame {
   const boundary = newBoundary();
   const fields = Object.entries(texts).map(([field, text]) => `${headOf(boundary, field)}${text.toWellFormed()}\r\n`);
@@ -81,7 +80,7 @@ export function formAround(texts: Readonly<Record<string, string>>, name: string
 
 interface FilePart {
   filename: string;
-  /** Empty where it is not known. */
+  /** Empty if unknown. */
   type: string;
 }
 
@@ -96,13 +95,13 @@ const newBoundary = () => `gantry-${randomText()}`;
 const endOf = (boundary: string) => `--${boundary}--\r\n`;
 const typeOf = (boundary: string) => `multipart/form-data; boundary=${boundary}`;
 
-/** As browsers do it, but for the backslash, which they leave as it is: at the end it would escape the quote. */
+/** Escapes as browsers do, and also the backslash, which at the end would escape the quote. */
 function escaped(text: string): string {
   const inQuotes = text.replaceAll("\\", "\\\\").replaceAll('"', "%22");
   return inQuotes.replaceAll("\r", "%0D").replaceAll("\n", "%0A").toWellFormed();
 }
 
-/** 128 random bits. Not randomUUID, which browsers have on https alone. */
+/** 128 random bits. Browsers have randomUUID only on https. */
 export function randomText(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,13 +1,14 @@
 import { unsendable } from "./errors.ts";
 
-// What the platform takes as a header's value is more than what it can send: the rest would fail as if nobody answered.
+// Some values that the platform accepts cannot be sent, and would fail like a lost connection.
 const carried = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** A value as it is sent. Blanks and line breaks around it, as a file brings them, do not belong to it. */
+/** Trims blanks and line breaks around the value, as files have them. */
 export function headerValue(name: string, value: string): string {
-  if (typeof value !== "string") throw unsendable(`The header ${name} cannot be sent: its value is no text`);
+  if (typeof value !== "string") throw unsendable(`The header ${name} cannot be sent: its value is not a string`);
   const sent = value.replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, "");
   // The value itself may be a secret.
-  if (!carried.test(sent)) throw unsendable(`The header ${name} cannot be sent: its value holds what no header can`);
+  if (!carried.test(sent))
+    throw unsendable(`The header ${name} cannot be sent: its value has characters that headers cannot contain`);
   return sent;
 }

@@ -2,16 +2,16 @@ import type { IdpActionRecord, IdpConnectorRecord, IdpOutcomeRecord } from "@gan
 import { at } from "./address.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** The caller's identity tenant and the actions on it. The agents platform is a preview. */
+/** Your identity tenant and its actions. The agents platform is a preview. */
 export interface IdpConnector {
-  /** Stores the tenant's domain and a token for its management API, after one read that checks the token. */
+  /** Tests and stores the tenant's domain and a token for its management API. */
   configure(connector: { domain: string; token: string }, options?: CallOptions): Promise<IdpConnectorRecord>;
   get(options?: CallOptions): Promise<IdpConnectorRecord>;
   delete(options?: CallOptions): Promise<void>;
   actions(options?: CallOptions): Promise<IdpActionRecord[]>;
   /**
-   * Does an action. One that writes fails as `confirmation_required`, its `details` saying what it would do, until it is
-   * called with `confirm: true`; then it is done also when the caller leaves. A tenant's refusal is an `upstream_error`.
+   * Runs an action. A write throws `confirmation_required`, with its effect in `details`, unless you set `confirm:
+   * true`; then it completes even if you disconnect. A refusal of the tenant is an `upstream_error`.
    */
   run(
     action: string,

@@ -11,13 +11,13 @@ export interface AgentCardList {
 }
 
 /**
- * Public, published agents of everybody: how to call them and what a run costs. Run one with `runs.create` under its id or
+ * Public agents of all users: how to call them and what a run costs. Run one with `runs.create` by its id or
  * `owner/slug`, and send the card's price as `expected_price`. The agents platform is a preview.
  */
 export interface Marketplace {
-  /** One page, those with `q` in them. */
+  /** One page, filtered by `q`. */
   list(options?: { q?: string | undefined } & ListRange & CallOptions): Promise<AgentCardList>;
-  /** All of them, read page by page as the loop goes on. */
+  /** Iterates over all entries, page by page. */
   each(options?: { q?: string | undefined } & CallOptions): AsyncGenerator<AgentCard>;
 }
 

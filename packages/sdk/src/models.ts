@@ -4,15 +4,15 @@ import { eachOf, type Page, type PageQuery } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 import type { WithDefaults } from "./with-defaults.ts";
 
-/** A model as its callers see it: where it is, what it takes, gives and costs. */
+/** A model for its callers: address, input, output and price. */
 export interface ModelCard extends Omit<Manifest, "backend"> {
-  /** `owner/name`, by which it is called. */
+  /** `owner/name`, used to call the model. */
   endpoint_id: string;
   owner: string;
   name: string;
-  /** For its owner and for admins. */
+  /** Only for the owner and admins. */
   backend?: Manifest["backend"];
-  /** Only when an admin took it down: it stays private until an admin restores it. For its owner and for admins. */
+  /** Set if an admin took the model down: it stays private until restored. Only for the owner and admins. */
   taken_down?: TakenDown;
   version: number;
   created_at: string;
@@ -20,7 +20,7 @@ export interface ModelCard extends Omit<Manifest, "backend"> {
   urls: Record<string, string>;
 }
 
-/** What a model needs, and what has a default: its title is its name. A `cog` backend can tell its own input and output. */
+/** Required fields, and fields with a default. A `cog` backend can define its own input and output. */
 export type NewModel = WithDefaults<Manifest, "kind" | "backend">;
 
 /** The fields to change. */
@@ -32,20 +32,20 @@ export interface ModelFilter {
 }
 
 export interface Models {
-  /** Those that the caller may call; one page. */
+  /** One page of the models that you may call. */
   list(options?: PageQuery & CallOptions & ModelFilter): Promise<Page<ModelCard>>;
-  /** All of those, read page by page as the loop goes on. */
+  /** Iterates over all entries, page by page. */
   each(options?: CallOptions & ModelFilter): AsyncGenerator<ModelCard>;
   card(model: string, options?: CallOptions): Promise<ModelCard>;
   /** The model's own OpenAPI document, with the exact schemas of its input and output. */
   openapi(model: string, options?: CallOptions): Promise<Record<string, unknown>>;
-  /** Makes one of the caller's own models, or replaces it; an admin, anyone's. */
+  /** Creates or replaces a model of yours, or as an admin of any user. */
   put(model: string, manifest: NewModel, options?: CallOptions): Promise<ModelCard>;
-  /** Only the fields to change, each as a whole; null takes an optional one away, or back to its default. */
+  /** Send only the fields to change, each as a whole; null removes an optional field or resets it. */
   update(model: string, change: ModelChange, options?: CallOptions): Promise<ModelCard>;
-  /** Retires it: what was accepted still ends, nothing new is. */
+  /** Deletes a model. Accepted predictions still finish; new ones are refused. */
   delete(model: string, options?: CallOptions): Promise<void>;
-  /** Brings back a model that Gantry ships and that was deleted, as it ships now. For admins. */
+  /** Restores a deleted built-in model in its current version. Only for admins. */
   restore(model: string, options?: CallOptions): Promise<ModelCard>;
 }
 

@@ -1,4 +1,4 @@
-/** One page of a list of the model and account routes. */
+/** A page of a list of the model and account APIs. */
 export interface Page<T> {
   results: T[];
   page: number;
@@ -14,27 +14,25 @@ export interface PageQuery {
   page_size?: number | undefined;
 }
 
-/** Both ends belong to the range. A text without a zone is UTC. */
+/** Both ends are inclusive. Times without a zone are UTC. */
 export interface TimeRange {
   from_date?: Date | string | undefined;
   to_date?: Date | string | undefined;
 }
 
-/** Where in a list of the agents platform. */
+/** A range of a list of the agents platform. */
 export interface ListRange {
   /** 1 to 100; 20 by default. */
   limit?: number | undefined;
   offset?: number | undefined;
 }
 
-/** A page, and a range, with nothing left to a default. */
 type WantedPage = Record<keyof PageQuery, number>;
 type WantedRange = Record<keyof ListRange, number>;
 
-/** The longest page that either kind of list gives. */
 const largestPage = 100;
 
-/** Everything on all pages. */
+/** Iterates over all pages. */
 export function eachOf<T>(
   read: (range: WantedPage) => Promise<Page<T>>,
   idOf: (entry: T) => string,
@@ -46,7 +44,7 @@ export function eachOf<T>(
   }, idOf);
 }
 
-/** The same for a list of what took place, newest first: what comes while the loop goes on is newer, and moves no page. */
+/** For a list of past events, newest first: new entries do not move pages. */
 export function eachOfThePast<T extends { created_at: string }>(
   read: (range: WantedPage & Pick<TimeRange, "to_date">) => Promise<Page<T>>,
   idOf: (entry: T) => string,
@@ -61,7 +59,7 @@ export function eachOfThePast<T extends { created_at: string }>(
   }, idOf);
 }
 
-/** The same for a list that is asked for by limit and offset. */
+/** For lists with limit and offset. */
 export function eachListed<T>(
   read: (range: WantedRange) => Promise<{ entries: T[]; total: number }>,
   idOf: (entry: T) => string,
@@ -70,7 +68,7 @@ export function eachListed<T>(
   return eachEntry(async (offset) => ({ ...(await read({ limit, offset })), begin: offset }), idOf);
 }
 
-/** The page that has this place of the list on it and reaches farthest behind it. */
+/** The page that contains this position and reaches farthest behind it. */
 export function pageOver(place: number): WantedPage {
   let best = { page: place + 1, page_size: 1 };
   for (let page_size = 2; page_size <= largestPage; page_size++) {
@@ -82,23 +80,22 @@ export function pageOver(place: number): WantedPage {
 
 interface Piece<T> {
   entries: T[];
-  /** The place of the first one in the list. */
+  /** The position of the first entry in the list. */
   begin: number;
   total: number;
 }
 
-/** Pieces in a row with nothing new in them: a list that brings so many does not come to an end. */
+/** Portions in a row without new entries, after which the list counts as endless. */
 const mostStale = 100;
 
 /**
- * All entries of a list that is read piece by piece, each once, whatever is added or deleted meanwhile: every piece takes
- * up the last entry of the one before. Where it does, nothing lies between them that was there all the time. Where it
- * does not, the list has moved, and the place is looked for: first where the new length of the list says, then farther
- * and farther back. What is added meanwhile may be given or not.
+ * Every entry of a list once, even if entries are added or deleted meanwhile. Each portion overlaps with the last entry of
+ * the one before, so nothing in between is missed. Without the overlap the list has moved, and the position is searched:
+ * first by the new length of the list, then farther and farther back. Entries added meanwhile may or may not be included.
  *
- *   read ──► takes up ──► give what is new ──► read on behind it, until the end
+ *   read ──► overlaps ──► yield what is new ──► read on, until the end
  *    ▲  └──► does not ──┐
- *    └──────────────────┘ elsewhere
+ *    └──────────────────┘ another position
  */
 async function* eachEntry<T>(
   read: (place: number) => Promise<Piece<T>>,

@@ -3,7 +3,7 @@ import { connectionError } from "./errors.ts";
 import type { StreamEvent } from "./prediction-records.ts";
 import { errorFrom } from "./read-error.ts";
 
-/** What a line of a stream says; what is none is a fault of the connection, whose answer has the `headers`. */
+/** Parses a line of a stream; anything that is not an event is a connection error. */
 export function eventOf(text: string, headers?: Headers): StreamEvent {
   try {
     const event: unknown = JSON.parse(text);
@@ -12,18 +12,18 @@ export function eventOf(text: string, headers?: Headers): StreamEvent {
       return event;
     }
   } catch {
-    // Told below.
+    // Reported below.
   }
-  throw connectionError(`The stream brought what is no event: ${text.slice(0, 100)}`, { headers });
+  throw connectionError(`The stream has an invalid event: ${text.slice(0, 100)}`, { headers });
 }
 
-/** An error, or the end: after it nothing comes. Output that has nothing in it is still output, and tells of its files. */
+/** Whether this is the last event: an error, or an empty output without files. */
 export function isLast({ detail, output_data, files }: StreamEvent): boolean {
   if (detail !== undefined) return true;
   return output_data !== undefined && files === undefined && Object.keys(output_data).length === 0;
 }
 
-/** Output that is not streamed comes whole, in one event, with its files; fragments of text do not. */
+/** Output that is not streamed comes in one event with its files; fragments have none. */
 function isWhole({ output_data = {}, files }: StreamEvent): boolean {
   return files !== undefined || !Object.values(output_data).every(isListOfTexts);
 }
@@ -32,7 +32,7 @@ function isListOfTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
-/** The text in an event of a stream; empty where it has none, as in output that comes whole. */
+/** The text in an event of a stream; empty for output that is not streamed. */
 export function textOf(event: StreamEvent): string {
   return isWhole(event)
     ? ""
@@ -41,12 +41,12 @@ export function textOf(event: StreamEvent): string {
         .join("");
 }
 
-/** The text after an event, where `before` was the one until then: a run that began again is told from its beginning. */
+/** The text after an event, given the text `before`. A restarted prediction sends its text from the beginning. */
 export function textSoFar(before: string, event: StreamEvent): string {
   return (event.restarted ? "" : before) + textOf(event);
 }
 
-/** The event itself, unless it says that the prediction failed. */
+/** Returns the event, or throws if the prediction failed. */
 export function unlessFailed(event: StreamEvent, headers: Headers): StreamEvent {
   if (event.detail === undefined) return event;
   throw errorFrom({ status: event.status ?? 500, headers }, event);
@@ -57,22 +57,21 @@ export function cutShort(headers: Headers): Error {
 }
 
 /**
- * Leaves out what a reader has from an earlier connection. The service tells a prediction from its beginning each time, may
- * merge fragments in another way, and may have run it again meanwhile, so texts are compared.
+ * Filters events that the reader has from an earlier connection. The service sends a prediction from the beginning each
+ * time, may merge fragments differently, and may have restarted it, so texts are compared.
  */
 export function createReplayFilter() {
   const transcript = createTranscript();
   let isAcknowledged = false;
   let hasWhole = false;
 
-  /** For one connection: what of an event is new. */
   return function startOver(): (event: StreamEvent) => Generator<StreamEvent> {
     transcript.restart();
 
     return function* newOf(event) {
       if (isLast(event)) {
-        const told = transcript.finish();
-        if (told) yield { ...told, status: 200 };
+        const update = transcript.finish();
+        if (update) yield { ...update, status: 200 };
         yield event;
       } else if (event.output_data === undefined) {
         if (!isAcknowledged) yield event;
@@ -83,8 +82,8 @@ export function createReplayFilter() {
       } else {
         const { restarted, ...fragments } = event;
         if (restarted) transcript.restart();
-        const told = transcript.append(Object.entries(event.output_data).map(joined));
-        if (told) yield { ...fragments, ...told };
+        const update = transcript.append(Object.entries(event.output_data).map(joined));
+        if (update) yield { ...fragments, ...update };
       }
     };
   };

@@ -5,29 +5,32 @@ export interface StreamDetails {
   output_tokens: number;
   cached_tokens?: number;
   cache_write_tokens?: number;
-  /** Counted by the service, because the upstream did not tell. */
+  /** Counted by Gantry, because the upstream did not report it. */
   estimated?: boolean;
   [more: string]: unknown;
 }
 
-/** A prediction that is done. */
+/** A finished prediction. */
 export interface Prediction {
   prediction_id: string;
   status: number;
-  /** A file is an `s3://` address here, and a link to download it under the same name in `files`. */
+  /** Files are `s3://` addresses here; `files` has a download link under the same name. */
   output_data: Record<string, unknown>;
   /** Seconds, without the time in the queue. */
   inference_time: number;
   files: Record<string, FileLink>;
-  /** Of models that stream their output. */
+  /** Only for models that stream their output. */
   stream_details?: StreamDetails;
 }
 
-/** One event of a stream: the acknowledgement, a piece of output, or the end. */
+/** An event of a stream: acknowledgement, output, or end. */
 export interface StreamEvent {
   prediction_id?: string;
   output_data?: Record<string, unknown>;
-  /** Of `follow`: the run began again and says another text. What came before is void, `output_data` is its beginning. */
+  /**
+   * Only in `follow`: the prediction was restarted with another text. Discard the earlier text; `output_data` is the
+   * new beginning.
+   */
   restarted?: boolean;
   status?: number;
   files?: Record<string, FileLink>;
@@ -35,36 +38,35 @@ export interface StreamEvent {
   detail?: unknown;
 }
 
-/** A prediction as the result route shows it, ended or not. */
 export interface PredictionResult {
   infer_details: {
-    /** 202 until it has ended; then 200, 499 when cancelled, or the status of its error. */
+    /** 202 until it ends; then 200, 499 if cancelled, or the status of its error. */
     status: number;
     user_id: string;
     request_id: string;
     inference_time: number | null;
     stream_details: StreamDetails | null;
   };
-  /** The output; the error's body when it failed; empty until it has ended. */
+  /** The output, or the body of the error; empty until it ends. */
   response: Record<string, unknown>;
   files: Record<string, FileLink>;
 }
 
-/** Called when the prediction has ended, however it ended. */
+/** Called when the prediction ends, in any state. */
 export interface Webhook {
   url: string;
   headers?: Record<string, string> | undefined;
   query_params?: Record<string, string> | undefined;
 }
 
-/** The caller's own reference, and its wish to go first in the model's queue. */
+/** Your own reference, and whether to go first in the model's queue. */
 export interface UserPart {
   id: number;
   high_priority?: boolean | null | undefined;
   [more: string]: unknown;
 }
 
-/** A model's queue. Rates are a second, over the last minute. */
+/** Rates are per second, over the last minute. */
 export interface QueueMetrics {
   ingress_rate: number;
   egress_rate: number;

@@ -15,26 +15,29 @@ import { errorFrom } from "./read-error.ts";
 import { lookUntil, resuming } from "./resume.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** Below what proxies allow a silent connection. */
+/** Shorter than idle timeouts of proxies. */
 const longPollSeconds = 30;
 
 export interface Predictions {
   /**
-   * Runs a model and waits for the result, as long as the model may take. Aborting cancels the run, and so does a line
-   * that breaks, unless it has an `idempotencyKey`: then it goes on, and the same call again fetches it.
+   * Runs a model and waits for the result. Aborting or a lost connection cancels the prediction, unless it has an
+   * `idempotencyKey`: then it continues, and the same call fetches it.
    */
   predict(
     model: string,
     input: Input,
     options?: CallOptions & { idempotencyKey?: string | undefined },
   ): Promise<Prediction>;
-  /** Runs a model as a stream. Aborting, or leaving the loop, cancels the run; its failure is thrown. */
+  /** Runs a model as a stream. Aborting or leaving the loop cancels the prediction; a failure is thrown. */
   stream(
     model: string,
     input: Input,
     options?: CallOptions & { user?: UserPart | undefined },
   ): AsyncGenerator<StreamEvent>;
-  /** Queues a run and answers its id. Without an `idempotencyKey` it gets one, so that a lost answer loses no run. */
+  /**
+   * Queues a prediction and returns its id. Without an `idempotencyKey` one is generated, so that a retry does not
+   * queue it twice.
+   */
   submit(
     model: string,
     input: Input,
@@ -44,23 +47,24 @@ export interface Predictions {
       idempotencyKey?: string | undefined;
     },
   ): Promise<string>;
-  /** How a prediction stands; `wait` holds the answer up to 60 seconds until it has ended. A failure is not thrown. */
+  /** The state of a prediction; `wait` waits up to 60 seconds for its end. A failure is not thrown. */
   result(
     model: string,
     predictionId: string,
     options?: CallOptions & { wait?: number | undefined },
   ): Promise<PredictionResult>;
   /**
-   * Waits for the end, however long that takes, and over a restart of the service: one that is away for more than two
-   * minutes is given up. A failure is thrown; aborting stops the waiting, not the run.
+   * Waits for the end without a limit, also across a restart of the service of up to two minutes. A failure is thrown;
+   * aborting does not cancel the prediction.
    */
   waitFor(model: string, predictionId: string, options?: CallOptions): Promise<Prediction>;
   /**
-   * The events of a run as `stream` gives them, from its beginning. Leaving stops nothing; a break is bridged. A queued run
-   * that was begun again and says another text is told anew, see `restarted`: `textSoFar` heeds it.
+   * The events of a prediction as in `stream`, from the beginning. Leaving the loop does not cancel it, and a lost
+   * connection is resumed. If a queued prediction is restarted with another text, see `restarted`; `textSoFar` handles
+   * it.
    */
   follow(model: string, predictionId: string, options?: CallOptions): AsyncGenerator<StreamEvent>;
-  /** 499 when it was cancelled, else the status with which it had already ended. */
+  /** 499 if it was cancelled, otherwise the status with which it had ended. */
   cancel(
     model: string,
     predictionId: string,
@@ -136,7 +140,7 @@ export function predictions({ json, jsonWithHeaders, open, retries }: Transport)
           if (line !== "") yield* newOf(eventOf(line, answer.headers));
         }
       }
-      // A failure of the prediction is thrown out here, where it is not taken for one of the connection.
+      // Thrown outside of `connect`, which would take it for a lost connection.
       const events = resuming(connect, {
         tries: retries > 0 ? undefined : 0,
         signal,
@@ -165,7 +169,7 @@ interface Looked {
 
 function doneOrThrown({ headers, result: { infer_details, response, files } }: Looked): Prediction {
   const { status, request_id, inference_time, stream_details } = infer_details;
-  // The headers are those of a look that went well; of the failure they tell nothing but who asked.
+  // The headers belong to the successful lookup, not to the failure.
   const { requestId } = idsIn(headers);
   if (status !== 200) throw errorFrom({ status, predictionId: request_id, requestId }, response);
   return {

@@ -1,10 +1,10 @@
 import { GantryError, type GantryErrorType, type GantryIssue, idsIn } from "./errors.ts";
 
-/** Where an error came from: an answer, an event within one, or the stored result of a prediction. */
+/** A response, an event in one, or the stored result of a prediction. */
 interface Source {
   status: number;
   headers?: Headers | undefined;
-  /** Of a stored result, which the headers of its answer do not tell of. */
+  /** Set for a stored result; the headers do not have it. */
   predictionId?: string;
   requestId?: string | undefined;
 }
@@ -20,14 +20,14 @@ interface RawIssue {
 }
 
 interface AnyErrorBody {
-  /** Of an event, where the type alone would say the opposite. */
+  /** Set in an event if it differs from the type's default. */
   retryable?: boolean;
   detail?: string | RawIssue[];
   type?: string;
   error?: { code?: string; type?: string; message?: string; details?: unknown };
 }
 
-/** Refusals that carry a sentence only. */
+/** Errors without a type in the body. */
 const typeOfStatus: Readonly<Record<number, GantryErrorType>> = {
   401: "unauthorized",
   403: "forbidden",
@@ -38,7 +38,7 @@ const typeOfStatus: Readonly<Record<number, GantryErrorType>> = {
   421: "misdirected_request",
 };
 
-/** What else the agents platform answers a HEAD with, which has no body to tell it. */
+/** Errors of the agents platform to HEAD, which have no body. */
 const typeOfHead: Readonly<Record<number, GantryErrorType>> = {
   400: "invalid_input",
   429: "rate_limit",
@@ -46,20 +46,20 @@ const typeOfHead: Readonly<Record<number, GantryErrorType>> = {
   503: "unavailable",
 };
 
-/** Where no header says it: of what Gantry wrote, by the table of its errors; else a proxy's word for "not now". */
+/** Used without the header: Gantry's retryable statuses, and those of gateways. */
 const retryableOutcomes = [429, 500, 503, 504, 507];
 const gatewayFailures = [429, 502, 503, 504];
 
 /**
- * Reads the three forms in which errors come: a list of issues, one sentence, and the agents platform's
- * `{error: {type, message, details}}`.
+ * Reads the three forms of errors: a list of issues, a sentence, and `{error: {type, message, details}}` of the agents
+ * platform.
  */
 export function errorFrom({ status, headers, ...told }: Source, body: unknown): GantryError {
   const { detail, error, type: named, retryable } = Object(body) as AnyErrorBody;
   const issues = issuesOf(detail ?? error?.details);
   const sentence = typeof detail === "string" ? detail : undefined;
   const header = headers?.get("x-service-retryable");
-  // A gateway's answer lacks the header, and is not taken for one of the service.
+  // Responses of gateways lack the header.
   const ofHead = body === undefined && header ? typeOfHead[status] : undefined;
   const type = error?.type ?? error?.code ?? issues[0]?.type ?? named ?? ofHead ?? typeOfSentence(status, sentence);
   const byStatus = (type === undefined ? gatewayFailures : retryableOutcomes).includes(status);
@@ -89,7 +89,7 @@ function issuesOf(list: unknown): GantryIssue[] {
   }));
 }
 
-/** A list is one of issues. */
+/** A list holds issues instead. */
 function detailsOf(told: unknown): Record<string, unknown> | undefined {
   return typeof told === "object" && told !== null && !Array.isArray(told) ? { ...told } : undefined;
 }
@@ -98,23 +98,23 @@ function messageOf(issues: readonly GantryIssue[]): string | undefined {
   return issues.length === 0 ? undefined : issues.map(sentenceOf).join("; ");
 }
 
-/** Why a prediction failed stands at the body as a whole: that names no field, and is not worth a word. */
+/** A location without a field adds nothing to the message. */
 function sentenceOf({ loc, message }: GantryIssue): string {
   return loc.length > 1 ? `${loc.join(".")}: ${message}` : message;
 }
 
-/** The specification fixes this sentence, and it alone tells an empty wallet from a closed door. */
+/** The specification fixes this sentence; only it distinguishes an empty wallet from a missing permission. */
 function typeOfSentence(status: number, sentence: string | undefined): GantryErrorType | undefined {
   return status === 403 && sentence === "Insufficient funds" ? "insufficient_funds" : typeOfStatus[status];
 }
 
-/** A redirect is not followed, since the key would go with it. */
+/** Redirects are not followed, because the key would go with them. */
 function plainMessage(status: number, headers: Headers | undefined): string {
   const location = headers?.get("location");
-  return `HTTP ${status}${location ? `, leading to ${location}` : ""}`;
+  return `HTTP ${status}${location ? `, redirect to ${location}` : ""}`;
 }
 
-/** Seconds, or a date as proxies may write it. */
+/** Seconds, or a date as some proxies send it. */
 function secondsOf(text: string | null | undefined): number | undefined {
   if (!text) return undefined;
   const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000;

@@ -2,15 +2,15 @@ import { GantryError } from "./errors.ts";
 import { pause } from "./pause.ts";
 import { pauseBefore } from "./retry.rules.ts";
 
-/** A restart, the work that it lets end before included. */
+/** The time of a restart, including the drain before it. */
 const longestAwayMs = 120_000;
-/** A connection that stood for so long found the service at work, though it may have had nothing to tell. */
+/** A connection open for this long found the service working, even without events. */
 const steadyMs = 5_000;
 
 /**
- * Reads what can be taken up again where it broke off: `connect` opens it anew, says when it is `opened`, and gives only
- * what was not given before. The last failure is thrown when no connection has stood for longer than a restart takes;
- * with `tries`, after so many further connections in a row that brought nothing.
+ * Reads a resumable stream: `connect` opens it again, calls `opened`, and yields only new entries. Throws the last
+ * failure if no connection succeeds for longer than a restart takes; with `tries`, after that many connections in a row
+ * without anything new.
  */
 export async function* resuming<T>(
   connect: (opened: () => void) => AsyncIterable<T>,
@@ -18,7 +18,7 @@ export async function* resuming<T>(
     tries: number | undefined;
     signal: AbortSignal | undefined;
     isLast(item: T): boolean;
-    /** Whether a connection has said that nothing follows. */
+    /** Whether the service has said that nothing follows. */
     isOver?(): boolean;
     cutShort(): Error;
   },
@@ -50,18 +50,17 @@ export async function* resuming<T>(
   }
 }
 
-/** How long to wait after a failure; one that waiting does not help is thrown. */
+/** The pause after a failure; throws if waiting does not help. */
 function pauseAfter(failure: unknown, failed: number): number {
   const wait = failure instanceof GantryError && failure.retryable ? pauseBefore(failure, failed) : undefined;
   if (wait === undefined) throw failure;
   return wait;
 }
 
-/** A service that is going down answers at once. */
+/** A service in shutdown answers at once. */
 const betweenLooksMs = 200;
 /**
- * Looks until there is an end. A service that is away for the moment is waited for: the work goes on when it is back.
- * `patient`: whether it is; otherwise the first failure is thrown.
+ * Polls until the end. Waits for a service that is temporarily away if `patient`; otherwise throws the first failure.
  */
 export async function lookUntil<T>(
   look: () => Promise<T>,

@@ -2,12 +2,12 @@ import type { GantryError } from "./errors.ts";
 
 const firstPauseMs = 500;
 const longestPauseMs = 8_000;
-/** Who is asked to wait longer than a minute decides that itself. */
+/** The caller decides about waits above a minute. */
 const longestAskedSeconds = 60;
 
 /**
- * Whether a request that failed may be sent again without doing anything twice: one that changes nothing, one that the
- * service knows again by its Idempotency-Key, and one that it refused at the door. `headers` are those of the answer.
+ * Whether a failed request may be retried without side effects: reads, requests with an Idempotency-Key, and requests
+ * refused before they were accepted.
  */
 export function mayRepeat(
   request: { method: string; idempotencyKey?: string | undefined },
@@ -17,15 +17,15 @@ export function mayRepeat(
   if (!failure.retryable) return false;
   if (request.method === "GET" || request.method === "HEAD" || request.idempotencyKey !== undefined) return true;
   const isRefusal = failure.status === 429 || failure.status === 503;
-  // An upstream's 503 is that of a prediction which was accepted, and may have been at work.
+  // A 503 with a prediction id is from the upstream of an accepted prediction.
   return isRefusal && headers?.get("x-service-retryable") === "true" && failure.predictionId === undefined;
 }
 
-/** How long to wait before the next try, or nothing when that is too long. `tried` counts from 0. */
+/** The pause before the next try; undefined if it is too long. `tried` counts from 0. */
 export function pauseBefore(failure: GantryError, tried: number, chance = Math.random()): number | undefined {
   if (failure.retryAfter !== undefined) {
     return failure.retryAfter > longestAskedSeconds ? undefined : failure.retryAfter * 1000;
   }
-  // Between half and all of it, so that many clients do not come back at the same moment.
+  // Jitter, so that clients do not retry at the same moment.
   return Math.min(longestPauseMs, firstPauseMs * 2 ** tried) * (0.5 + chance / 2);
 }

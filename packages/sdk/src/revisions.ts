@@ -10,12 +10,12 @@ export interface RevisionList {
   offset: number;
 }
 
-/** What an agent was, change by change. */
+/** The history of an agent. */
 export interface Revisions {
   /** Newest first; `limit` is 100 by default. */
   list(agentId: string, options?: ListRange & CallOptions): Promise<RevisionList>;
   get(agentId: string, revisionId: string, options?: CallOptions): Promise<RevisionRecord>;
-  /** What it changed of the one before it, or of the one that is named. */
+  /** Compares with the previous revision, or the given one. */
   diff(
     agentId: string,
     revisionId: string,

@@ -5,23 +5,22 @@ import { readEvents } from "./events.ts";
 import { resuming } from "./resume.ts";
 import type { Transport } from "./transport.ts";
 
-/** A service may send further ones. `id` counts from 1 without a gap. `completed` and `error` are last. */
+/** The service may add types. `id` counts from 1 without gaps. `completed` and `error` are last. */
 export type RunEvent = {
   [Type in keyof RunEventData]: { id: number; type: Type; data: RunEventData[Type] };
 }[keyof RunEventData];
 
 export interface FollowOptions {
-  /** The id of the last event that is known: what follows is told. 0 by default, which is all. */
+  /** The id of the last event that you have. Default: 0, all events. */
   after?: number | undefined;
   /**
-   * Connections without anything new, in a row, before it is given up; by default it is given up when the service is away
-   * for two minutes.
+   * Connections in a row without new events before giving up. Default: give up if the service is away for two minutes.
    */
   tries?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** From the service's log: each event once and in order, over as many connections as it takes. */
+/** Each event once and in order, across connections. */
 export function runEvents({ open }: Transport, runId: string, options: FollowOptions = {}): AsyncGenerator<RunEvent> {
   const { after = 0, tries, signal } = options;
   let last = after;
@@ -32,11 +31,11 @@ export function runEvents({ open }: Transport, runId: string, options: FollowOpt
     const to = at("GET /v1/runs/{run_id}/events", { run_id: runId });
     const { status, lines } = await open({ ...to, headers, signal, retries: 0 });
     opened();
-    // Nothing follows, now or ever.
+    // The run has ended and has no more events.
     isOver = status === 204;
     for await (const { id, name, data } of readEvents(lines)) {
       const number = Number(id);
-      if (!Number.isSafeInteger(number)) throw connectionError("The events of the run have no numbers");
+      if (!Number.isSafeInteger(number)) throw connectionError("An event of the run has no id");
       if (number <= last) continue;
       const event = { id: number, type: name, data: dataOf(data) } as RunEvent;
       last = number;
@@ -57,6 +56,6 @@ function dataOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw connectionError(`An event of the run cannot be read: ${text.slice(0, 100)}`);
+    throw connectionError(`Invalid event of the run: ${text.slice(0, 100)}`);
   }
 }

@@ -20,16 +20,16 @@ export interface RunList {
   offset: number;
 }
 
-/** Which runs: of one agent, those that one run started, or all of the caller. The service has no list by both. */
+/** Runs of one agent, child runs of one run, or all your runs. Filtering by both is not possible. */
 export type RunFilter = { status?: RunStatus | undefined } & (
   | { agent_id?: string | undefined; parent_run_id?: undefined }
   | { agent_id?: undefined; parent_run_id?: string | undefined }
 );
 
 export interface Confirmations {
-  /** What a run has asked, answered or not. */
+  /** All confirmations of a run, answered or not. */
   list(runId: string, options?: CallOptions): Promise<ConfirmationRecord[]>;
-  /** Each question can be answered once. */
+  /** Each confirmation can be answered once. */
   approve(
     runId: string,
     confirmationId: string,
@@ -45,8 +45,8 @@ export interface Confirmations {
 /** The agents platform is a preview. */
 export interface Runs {
   /**
-   * Starts a run of an agent, by its id or as `creator/slug`. `wait` in the body holds the answer up to 60 seconds until
-   * it has ended or asks. Without an `idempotencyKey` it gets one, so that a lost answer starts no second run.
+   * Starts a run of an agent, by its id or `creator/slug`. `wait` in the body waits up to 60 seconds for its end or a
+   * confirmation. Without an `idempotencyKey` one is generated, so that a retry does not start a second run.
    */
   create(
     agent: string,
@@ -56,21 +56,21 @@ export interface Runs {
   get(id: string, options?: { wait?: number | undefined } & CallOptions): Promise<RunRecord>;
   /** One page, newest first. */
   list(options?: RunFilter & ListRange & CallOptions): Promise<RunList>;
-  /** All of them, newest first, read page by page as the loop goes on. */
+  /** Iterates over all entries, newest first, page by page. */
   each(options?: RunFilter & CallOptions): AsyncGenerator<RunRecord>;
-  /** Ends it, and all that it started; what has ended stays as it is. */
+  /** Cancels a run and its descendants; a run that has ended does not change. */
   cancel(id: string, options?: CallOptions): Promise<RunRecord>;
   /**
-   * Waits for the end, also past questions that somebody has to answer, and over a restart of the service: one that is
-   * away for more than two minutes is given up. Whether it is `done` or `error`, it is returned.
+   * Waits for the end, also across confirmations and a restart of the service of up to two minutes. Returns the run,
+   * `done` or `error`.
    */
   waitFor(id: string, options?: CallOptions): Promise<RunRecord>;
-  /** What it did and does, to its end. Leaving the loop stops nothing; a connection that breaks is taken up again. */
+  /** Events of the run until its end. Leaving the loop does not cancel it; a lost connection is resumed. */
   events(id: string, options?: FollowOptions): AsyncGenerator<RunEvent>;
-  /** What it did so far, with times, without waiting; the rest of a very long list follows `next_after`. */
+  /** Events so far, with times. Continue a very long list with `next_after`. */
   listEvents(id: string, options?: { after?: number | undefined } & CallOptions): Promise<RunEventList>;
   confirmations: Confirmations;
-  /** Takes a secret that a `tool_result` named: once, within a day. */
+  /** Fetches a secret named in a `tool_result`, once, within a day. */
   takeSecret(id: string, secretId: string, options?: CallOptions): Promise<RunSecretRecord>;
 }
 
@@ -95,7 +95,7 @@ export function runs(transport: Transport): Runs {
       json({ ...at("GET /v1/runs/{run_id}", { run_id }), query, signal }),
     async list({ agent_id, signal, ...query } = {}) {
       if (agent_id !== undefined && query.parent_run_id !== undefined) {
-        throw new TypeError("Runs are listed by agent_id or by parent_run_id, not by both");
+        throw new TypeError("Filter runs by agent_id or parent_run_id, not by both");
       }
       const to = agent_id === undefined ? at("GET /v1/runs") : at("GET /v1/agents/{agent_id}/runs", { agent_id });
       return json({ ...to, query, signal });
@@ -118,7 +118,7 @@ export function runs(transport: Transport): Runs {
     listEvents: async (run_id, { signal, ...query } = {}) =>
       json({ ...at("GET /v1/runs/{run_id}/events/list", { run_id }), query, signal }),
     confirmations: confirmations(transport),
-    // Reading uses it up: a repeat would say that there was none, and hide that the answer was lost.
+    // Reading uses the secret up: a retry would answer 404 and hide the lost response.
     takeSecret: async (run_id, secret_id, { signal } = {}) =>
       json({ ...at("GET /v1/runs/{run_id}/secrets/{secret_id}", { run_id, secret_id }), signal, retries: 0 }),
   };

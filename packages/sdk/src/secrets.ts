@@ -3,12 +3,12 @@ import { at } from "./address.ts";
 import { eachOf, type Page, type PageQuery } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** Credentials for the backends of the caller's models: stored under a name, and never read back. */
+/** Credentials for the backends of your models, stored under a name and never shown. */
 export interface Secrets {
   list(options?: PageQuery & CallOptions): Promise<Page<SecretRecord>>;
-  /** All of them, read page by page as the loop goes on. */
+  /** Iterates over all entries, page by page. */
   each(options?: CallOptions): AsyncGenerator<SecretRecord>;
-  /** Stores it, or puts it in the place of the one before. */
+  /** Creates or replaces a secret. */
   put(name: string, value: string, options?: CallOptions): Promise<SecretRecord>;
   delete(name: string, options?: CallOptions): Promise<void>;
 }

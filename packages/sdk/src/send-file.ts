@@ -1,14 +1,14 @@
 import type { Frame } from "./form.ts";
 
-/** Bytes that are read once, while they are sent: a stream of the platform, or of Node, or a generator. */
+/** Bytes that are read once, while they are sent: a web stream, a Node stream or a generator. */
 export type FileStream = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array | string>;
 
-/** What a file is made of. Text is sent as UTF-8. */
+/** Text is sent as UTF-8. */
 export type FileContent = Blob | ArrayBuffer | ArrayBufferView | string | FileStream;
 
 /**
- * Sends a file within its frame. A stream is asked for the next piece when the last one has gone out, and is closed when
- * the sending has ended, however it ended. What it throws itself is what the caller gets, and no file comes of it.
+ * Sends a file in its frame. Reads a stream at the pace of the connection and always closes it. Errors of the stream
+ * reach the caller, and no file is created.
  */
 export async function sendFile<T>(
   content: FileContent,
@@ -54,7 +54,7 @@ function isReadAgain(content: FileContent): content is Exclude<FileContent, File
 
 interface Source {
   next(): Promise<Uint8Array | string | undefined>;
-  /** Also while `next` is waiting; it does not fail, and after it nothing that `next` says matters. */
+  /** May be called while `next` waits; does not fail, and later results of `next` are ignored. */
   close(): void;
   readonly isClosed: boolean;
 }
@@ -87,7 +87,7 @@ function openIterable(stream: AsyncIterable<Uint8Array | string>) {
       return done ? undefined : value;
     },
     async stop() {
-      // A stream of Node that waits for its next piece would only hear of `return` when that has come.
+      // A waiting Node stream would only handle `return` after its next chunk.
       (stream as { destroy?: () => unknown }).destroy?.();
       await pieces.return?.();
     },
@@ -106,11 +106,11 @@ async function* framed(
       yield typeof piece === "string" ? encoder.encode(piece) : piece;
     }
   } catch (thrown) {
-    // A stream that is closed under its reader may say so; that is no reason of its own.
+    // A stream may fail when it is closed; the original reason matters.
     if (!source.isClosed) onFailure(thrown);
     throw thrown;
   }
-  // One that was closed looks as if it had ended, and must not become a file that is whole.
-  if (source.isClosed) throw new Error("The file was left before its end");
+  // A closed stream looks complete, but must not become a complete file.
+  if (source.isClosed) throw new Error("The upload ended before the end of the file");
   if (after !== "") yield encoder.encode(after);
 }

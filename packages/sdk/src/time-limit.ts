@@ -4,13 +4,12 @@ interface Dispatcher {
 
 type Dispatch = (options: object, handler: object) => boolean;
 
-/** Where Node keeps what its fetch sends with. Every version takes this one, also where a later one has another beside it. */
+/** The global dispatcher of Node's fetch; all versions support this symbol. */
 const ofNode = Symbol.for("undici.globalDispatcher.1");
 
 /**
- * Node's fetch gives up on an answer that has not begun after five minutes, and a model may take longer than that. What
- * this adds to a request is Node's own way of sending, with a proxy that was set, without that limit; nothing on other
- * platforms, whose types do not know of it either.
+ * Node's fetch times out if a response has not started after five minutes, and a model may take longer. Adds Node's
+ * dispatcher, including a configured proxy, without that limit; nothing on other platforms.
  */
 export function withoutTimeLimit(): object {
   const present = (globalThis as { [ofNode]?: Partial<Dispatcher> })[ofNode];

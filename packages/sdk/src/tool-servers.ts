@@ -12,18 +12,18 @@ export interface ToolServerList {
 
 /** MCP servers whose tools agents may use. The agents platform is a preview. */
 export interface ToolServers {
-  /** Registers a server and tries to reach it: `status` tells how that went. Credentials are never returned. */
+  /** Registers a server and tests the connection: see `status`. Credentials are never returned. */
   create(server: CreateToolServerBody, options?: CallOptions): Promise<ToolServerRecord>;
   get(id: string, options?: CallOptions): Promise<ToolServerRecord>;
   /** One page, newest first. */
   list(options?: ListRange & CallOptions): Promise<ToolServerList>;
-  /** All of them, newest first, read page by page as the loop goes on. */
+  /** Iterates over all entries, newest first, page by page. */
   each(options?: CallOptions): AsyncGenerator<ToolServerRecord>;
-  /** Only the fields to change; `auth: null` takes the credentials away. */
+  /** Send only the fields to change; `auth: null` removes the credentials. */
   update(id: string, change: ChangeToolServerBody, options?: CallOptions): Promise<ToolServerRecord>;
-  /** One that an agent uses is a `conflict` whose `details` name the agents, unless it is forced. */
+  /** If agents use the server, throws `conflict` with the agents in `details`, unless `force` is set. */
   delete(id: string, options?: { force?: boolean | undefined } & CallOptions): Promise<void>;
-  /** Asks the server for its tools, now; one that does not answer is an `upstream_error`. */
+  /** Asks the server for its tools; throws `upstream_error` if it does not respond. */
   tools(id: string, options?: CallOptions): Promise<ServerToolRecord[]>;
 }
 

@@ -8,40 +8,38 @@ import { errorFrom } from "./read-error.ts";
 import { mayRepeat, pauseBefore } from "./retry.rules.ts";
 import { withoutTimeLimit } from "./time-limit.ts";
 
-/** What every method takes. */
 export interface CallOptions {
-  /** Aborting it ends the call, and rejects with the signal's reason. */
+  /** Aborting rejects the call with the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 
 export interface Asked extends CallOptions {
   method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** A path of the service, which is sent the key; or a whole address, which is not. */
+  /** A path of the service, sent with the key; or a whole URL, sent without. */
   path: string;
   query?: Query | undefined;
   json?: unknown;
-  /** A stream can be read once, so what has one is never repeated. */
+  /** A stream can be read only once, so such a request is never retried. */
   body?: Blob | ReadableStream<Uint8Array> | undefined;
   headers?: Record<string, string> | undefined;
   idempotencyKey?: string | undefined;
-  /** Instead of the client's own number. */
+  /** Overrides the client's number. */
   retries?: number | undefined;
-  /** A status beside the successes that is an answer and no failure. */
+  /** A further status that is not a failure. */
   alsoFine?: number | undefined;
-  /** The answer begins when the work has ended, however long that takes. */
+  /** The response starts only when the work has ended. */
   answersLate?: boolean | undefined;
 }
 
-/** All that goes over the network goes through here. Whatever is no success is thrown as a GantryError. */
+/** All network calls go through here. Failures are thrown as GantryError. */
 export interface Transport {
   readonly retries: number;
   send(asked: Asked): Promise<Response>;
-  /** An answer whose body the caller reads; one that breaks off does so with a GantryError as well. */
+  /** A response whose body the caller reads; failures while reading are GantryErrors too. */
   download(asked: Asked): Promise<Response>;
   json<T>(asked: Asked): Promise<T>;
-  /** For an answer whose headers tell something too. */
   jsonWithHeaders<T>(asked: Asked): Promise<{ headers: Headers; body: T }>;
-  /** An answer that is read line by line while it arrives. */
+  /** A response that is read line by line as it arrives. */
   open(asked: Asked): Promise<{ headers: Headers; status: number; lines: AsyncGenerator<string> }>;
 }
 
@@ -54,7 +52,7 @@ export interface TransportOptions {
 
 export function createTransport({ url, key, fetch: given, retries = 2 }: TransportOptions): Transport {
   const base = serviceAddress(url);
-  // Looked up at the call, and called by itself: a browser's fetch is bound to its window.
+  // Looked up at each call, and called unbound: a browser's fetch is bound to its window.
   const go: typeof fetch = given ?? ((...args) => fetch(...args));
 
   const addressOf = (path: string) => (path.startsWith("/") ? base + path : path);
@@ -74,12 +72,12 @@ export function createTransport({ url, key, fetch: given, retries = 2 }: Transpo
       method,
       headers: all,
       ...(sent !== undefined && { body: sent }),
-      // Without it a stream is refused.
+      // Streams need half duplex.
       ...(sent instanceof ReadableStream && { duplex: "half" }),
       ...(signal && { signal }),
       ...(isOwn && { redirect: "manual" }),
       ...(isLarge(sent) && sentOnce),
-      // Of a fetch that was given the time-outs are the giver's.
+      // A custom fetch has its own timeouts.
       ...(asked.answersLate && given === undefined && withoutTimeLimit()),
     };
   }
@@ -89,7 +87,7 @@ export function createTransport({ url, key, fetch: given, retries = 2 }: Transpo
     const most = asked.body instanceof ReadableStream ? 0 : (asked.retries ?? retries);
     const address = withQuery(addressOf(asked.path), asked.query);
     const init = initOf(asked);
-    // Node's fetch ends the whole process when it is given a body and a signal that is aborted already.
+    // Node's fetch crashes the process if it gets a body and an aborted signal.
     signal?.throwIfAborted();
     for (let tried = 0; ; tried++) {
       let headers: Headers | undefined;
@@ -109,7 +107,7 @@ export function createTransport({ url, key, fetch: given, retries = 2 }: Transpo
     }
   }
 
-  /** What it is to the caller when the body of an answer breaks off. */
+  /** Converts a failure while the body is read. */
   const whyBroken =
     ({ path, signal }: Asked, { headers }: Response) =>
     (thrown: unknown): unknown =>
@@ -139,14 +137,14 @@ export function createTransport({ url, key, fetch: given, retries = 2 }: Transpo
 
 const largeBytes = 1_048_576;
 
-/** The platform keeps all that it sends, for a redirect or a prompt that may follow, unless neither can. */
+/** Unless redirects and prompts are ruled out, the platform buffers everything that it sends. */
 const sentOnce = { redirect: "error", window: null } as const;
 
 function isLarge(body: Blob | ReadableStream<Uint8Array> | string | undefined): boolean {
   return body instanceof ReadableStream || (body instanceof Blob && body.size > largeBytes);
 }
 
-/** Some conditions come inside a 200, with a status of their own. */
+/** Some errors come with status 200 and a status in the body. */
 async function jsonOf<T>(response: Response): Promise<T> {
   const body = (await response.json()) as T & { status_code?: number };
   if (body?.status_code === undefined) return body;
@@ -156,7 +154,7 @@ async function jsonOf<T>(response: Response): Promise<T> {
 function brokenOff(address: string, thrown: unknown, headers: Headers | undefined): GantryError {
   const { message, cause } = Object(thrown) as { message?: string; cause?: { code?: string; message?: string } };
   const reason = cause?.code ?? cause?.message ?? message ?? String(thrown);
-  return connectionError(`No whole answer from ${new URL(address).origin}: ${reason}`, { cause: thrown, headers });
+  return connectionError(`No complete response from ${new URL(address).origin}: ${reason}`, { cause: thrown, headers });
 }
 
 function parsed(text: string): unknown {

@@ -8,17 +8,17 @@ export interface DeliveryFilter {
   status?: DeliveryStatus | undefined;
 }
 
-/** What became of the caller's webhooks, and the secrets that sign them. */
+/** Webhook deliveries, and the secrets that sign them. */
 export interface Webhooks {
   /** One page, newest first. */
   deliveries(options?: DeliveryFilter & PageQuery & CallOptions): Promise<Page<DeliveryRecord>>;
-  /** All of them, newest first, read page by page as the loop goes on. */
+  /** Iterates over all entries, newest first, page by page. */
   eachDelivery(options?: DeliveryFilter & CallOptions): AsyncGenerator<DeliveryRecord>;
-  /** Sends one again, under the same `webhook-id`. */
+  /** Sends a delivery again with the same `webhook-id`. */
   resend(deliveryId: string, options?: CallOptions): Promise<DeliveryRecord>;
-  /** Those that sign at this moment, newest first. */
+  /** Secrets that sign now, newest first. */
   secrets(options?: CallOptions): Promise<string[]>;
-  /** Adds one; the one before it signs too for a day. Answers as `secrets`. */
+  /** Adds a secret; the previous one signs for another day. Returns the same as `secrets`. */
   rotateSecret(options?: CallOptions): Promise<string[]>;
 }
 
