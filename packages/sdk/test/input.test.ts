@@ -90,7 +90,7 @@ describe("a field", () => {
   ])("that is %s is refused before anything is sent", async (kind, make) => {
     sent.length = 0;
     const refusal = new RegExp(
-      `^What the field value holds cannot be sent \\(${kind}\\): a field takes texts, .* bytes as a file$`,
+      `^The value of value cannot be sent \\(${kind}\\)\\. Use strings, .* bytes as a file\\.$`,
     );
     const failure = await client.predict("a/b", withoutTypes(make())).catch((error) => error);
     expect(failure).toBeInstanceOf(TypeError);
@@ -113,7 +113,7 @@ test.each<[string, unknown]>([
   ["null", null],
 ])("an input that is %s is refused before anything is sent", async (kind, input) => {
   sent.length = 0;
-  const refusal = new TypeError(`The input cannot be sent (${kind}): it is a plain object that has the fields by name`);
+  const refusal = new TypeError(`The input cannot be sent (${kind}): use a plain object with the fields by name`);
   await expect(client.predict("a/b", input as Input)).rejects.toThrow(refusal);
   await expect(client.stream("a/b", input as Input).next()).rejects.toThrow(refusal);
   await expect(client.submit("a/b", input as Input, { user: { id: 7 } })).rejects.toThrow(refusal);
@@ -161,7 +161,7 @@ describe("an upload", () => {
     for (const direct of [false, true]) {
       const uploading = client.files.upload("a/b", make() as Blob, { direct });
       await expect(uploading).rejects.toThrow(
-        new TypeError(`A file is a Blob or bytes (not ${kind}): openAsBlob of node:fs makes one`),
+        new TypeError(`A file must be a Blob or bytes, not ${kind}. Use openAsBlob of node:fs for a file on disk.`),
       );
     }
     expect(sent).toEqual([]);

@@ -27,7 +27,7 @@ test("runs are listed of an agent, of the run that started them, or all", async 
 
 test("a program without types that asks for both, which the service has no list of, is refused before it asks", async () => {
   const both = { agent_id: "agt_1", parent_run_id: "run_1" } as object as RunFilter;
-  const refusal = new TypeError("Runs are listed by agent_id or by parent_run_id, not by both");
+  const refusal = new TypeError("Filter runs by agent_id or parent_run_id, not by both");
   await expect(client.runs.list(both)).rejects.toThrow(refusal);
   await expect(client.runs.each(both).next()).rejects.toThrow(refusal);
   expect(asked).toEqual([]);

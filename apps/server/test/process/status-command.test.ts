@@ -59,7 +59,7 @@ test("an address without http:// is told to be none, whatever its host is", asyn
   for (const host of ["localhost", "127.0.0.1"]) {
     const url = `${host}:${port}`;
     const { code, stderr } = await gantryCommand(["status", "--url", url], {});
-    expect([code, stderr]).toEqual([2, expect.stringContaining(`"${url}" is no address of a service: it begins with`)]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`Invalid url "${url}": it must begin with`)]);
     expect(stderr.trim().split("\n")).toHaveLength(1);
   }
 });

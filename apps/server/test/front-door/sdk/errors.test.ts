@@ -138,7 +138,7 @@ describe("a failure tells its type, status and request", () => {
       status: 0,
       type: "connection_error",
       retryable: true,
-      message: `No whole answer from ${url}: ECONNREFUSED`,
+      message: `No complete response from ${url}: ECONNREFUSED`,
     });
     expect([await nobody.isUp(), await nobody.isReady()]).toEqual([false, false]);
     expect([await client.isUp(), await client.isReady()]).toEqual([true, true]);
@@ -149,7 +149,7 @@ describe("a failure tells its type, status and request", () => {
     for (const url of ["nowhere", "", `localhost:${port}`, `127.0.0.1:${port}`, "ftp://service.test", "http://"]) {
       expect(() => createClient({ url }), url).toThrow(
         new TypeError(
-          `${JSON.stringify(url)} is no address of a service: it begins with http:// or https://, and has no user, ? or #`,
+          `Invalid url ${JSON.stringify(url)}: it must begin with http:// or https:// and have no user, ? or #`,
         ),
       );
     }
@@ -179,7 +179,7 @@ describe("a failure tells its type, status and request", () => {
       new TypeError("The first argument has to be the name of a model: owner/model"),
     );
     await expect(client.files.download("s3://gantry/uploads/x")).rejects.toThrow(
-      new TypeError("An s3:// address is no link: files.link(model, s3Path) makes one, which can be downloaded"),
+      new TypeError("Cannot download an s3:// address. Create a link with files.link(model, s3Path)."),
     );
   });
 
@@ -193,7 +193,9 @@ describe("a failure tells its type, status and request", () => {
       ]) {
         const failure = await failureOf(call());
         expect(failure).toMatchObject({ status: 0, type: "invalid_input", retryable: false });
-        expect(failure.message).toBe("The header x-api-key cannot be sent: its value holds what no header can");
+        expect(failure.message).toBe(
+          "The header x-api-key cannot be sent: its value has characters that headers cannot contain",
+        );
         expect([JSON.stringify(failure), failure.cause]).toEqual([expect.not.stringContaining(key), undefined]);
       }
       expect(sent).toEqual([]);
