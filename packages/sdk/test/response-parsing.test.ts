@@ -169,7 +169,7 @@ test("what an error tells beside its issues is kept", () => {
 test("an error that is none of ours is still one", () => {
   const headers = new Headers({ location: "https://elsewhere.example/" });
   expect(errorFrom({ status: 301, headers }, undefined)).toMatchObject({
-    message: "HTTP 301, leading to https://elsewhere.example/",
+    message: "HTTP 301, redirect to https://elsewhere.example/",
     retryable: false,
     issues: [],
   });

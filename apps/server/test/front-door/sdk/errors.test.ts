@@ -163,11 +163,11 @@ describe("a failure tells its type, status and request", () => {
     }
     expect(() => createClient({ url: "http://ann:word@service.test" })).toThrow(/^"…@service.test" is no address/);
     for (const url of [undefined, null, 8080]) {
-      expect(() => createClient({ url: url as unknown as string })).toThrow(new TypeError("url has to be a text"));
+      expect(() => createClient({ url: url as unknown as string })).toThrow(new TypeError("url must be a string"));
     }
     const withoutTypes = createClient as (options?: unknown) => unknown;
     for (const options of [undefined, null, gantry.url]) {
-      expect(() => withoutTypes(options)).toThrow(/^createClient wants an object with the address of the service/);
+      expect(() => withoutTypes(options)).toThrow(/^createClient needs an object/);
     }
     const spoken = createClient({ url: ` http://localhost:${port}// `, key: gantry.adminKey });
     expect((await spoken.me()).username).toBe("admin");
@@ -176,7 +176,7 @@ describe("a failure tells its type, status and request", () => {
   test("no model, or no link, where one is wanted", async () => {
     const upload = client.files.upload as unknown as (file: Blob) => Promise<unknown>;
     await expect(upload(new Blob(["x"]))).rejects.toThrow(
-      new TypeError("The first argument has to be the name of a model: owner/model"),
+      new TypeError("The first argument must be a model: owner/model"),
     );
     await expect(client.files.download("s3://gantry/uploads/x")).rejects.toThrow(
       new TypeError("Cannot download an s3:// address. Create a link with files.link(model, s3Path)."),
@@ -285,7 +285,7 @@ test("the key goes nowhere but to the service: not along a redirect, not to a li
   try {
     const moved = createClient({ url: `http://127.0.0.1:${port}`, key: gantry.adminKey });
     const failure = await failureOf(moved.me());
-    expect([failure.status, failure.message]).toEqual([307, `HTTP 307, leading to ${gantry.url}/api/v2/me`]);
+    expect([failure.status, failure.message]).toEqual([307, `HTTP 307, redirect to ${gantry.url}/api/v2/me`]);
     const file = await client.files.download(`http://127.0.0.1:${port}/file`);
     expect(await file.text()).toBe("bytes");
     expect(seen).toEqual([gantry.adminKey, undefined]);
