@@ -23,7 +23,7 @@ export function isLast({ detail, output_data, files }: StreamEvent): boolean {
   return output_data !== undefined && files === undefined && Object.keys(output_data).length === 0;
 }
 
-/** Output that is not streamed comes in one event with its files; fragments have none. */
+/** Output that is not streamed comes in one event with its files; fragments have no files. */
 function isWhole({ output_data = {}, files }: StreamEvent): boolean {
   return files !== undefined || !Object.values(output_data).every(isListOfTexts);
 }

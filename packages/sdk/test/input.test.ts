@@ -120,7 +120,7 @@ test.each<[string, unknown]>([
   expect(sent).toEqual([]);
 });
 
-test("webhook and user may stand in the input or in the options, but not in both", async () => {
+test("webhook and user may be in the input or in the options, but not in both", async () => {
   const webhook = { url: "http://hook.test" };
   const user = { id: 7 };
   const all = { prompt: "x", webhook: JSON.stringify(webhook), user: JSON.stringify(user) };

@@ -5,15 +5,12 @@ import { eachListed, eachOf } from "../src/pages.ts";
 import { eventOf } from "../src/prediction-events.ts";
 import { errorFrom } from "../src/read-error.ts";
 
-test.each(["", "{", "null", "7", '{"output_data":null}'])(
-  "what is no event is a fault of the connection: %j",
-  (text) => {
-    expect(() => eventOf(text)).toThrow(GantryError);
-    expect(() => eventOf(text)).toThrow(expect.objectContaining({ type: "connection_error", status: 0 }));
-  },
-);
+test.each(["", "{", "null", "7", '{"output_data":null}'])("a malformed event is a connection error: %j", (text) => {
+  expect(() => eventOf(text)).toThrow(GantryError);
+  expect(() => eventOf(text)).toThrow(expect.objectContaining({ type: "connection_error", status: 0 }));
+});
 
-test("an error whose list holds what is no issue keeps its status", () => {
+test("an error with malformed issues keeps its status", () => {
   const failure = errorFrom({ status: 422 }, { detail: [null, 7, { loc: "body", msg: "wrong", type: "missing" }] });
   expect(failure).toMatchObject({ status: 422, type: "missing", retryable: false });
   expect(failure.issues).toEqual([{ loc: ["body"], message: "wrong", type: "missing" }]);

@@ -26,7 +26,7 @@ test("a page that is to take up an entry has it, and reaches farther", () => {
   expect(pageOver(0)).toEqual({ page: 1, page_size: 100 });
 });
 
-describe("a list that nobody changes", () => {
+describe("a list that does not change", () => {
   test.each([0, 1, 99, 100, 101, 1000])(
     "of %i entries is read whole, in not many more pages than it has",
     async (many) => {

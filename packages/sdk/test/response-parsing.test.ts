@@ -74,25 +74,25 @@ test("a second connection gives only what the first had not given, however it is
 
 test("a run that began again and says another text is given from its beginning, once, and marked", () => {
   const first = [ack, piece("Hel"), piece("lo")];
-  const anew = (...fragments: string[]) => ({ ...piece(...fragments), restarted: true });
+  const restarted = (...fragments: string[]) => ({ ...piece(...fragments), restarted: true });
   const failure = { detail: [], status: 499 };
-  expect(given(first, [ack, piece("He"), piece("y"), piece("!"), end])[1]).toEqual([anew("Hey"), piece("!"), end]);
-  expect(given(first, [ack, piece("Hel"), end])[1]).toEqual([anew("Hel"), end]);
-  expect(given(first, [ack, failure])[1]).toEqual([anew(), failure]);
+  expect(given(first, [ack, piece("He"), piece("y"), piece("!"), end])[1]).toEqual([restarted("Hey"), piece("!"), end]);
+  expect(given(first, [ack, piece("Hel"), end])[1]).toEqual([restarted("Hel"), end]);
+  expect(given(first, [ack, failure])[1]).toEqual([restarted(), failure]);
   // Told by the service: in the connection that gave the other text, and in one whose text is known by then.
-  expect(given([...first, anew("Hey"), piece("!")], [ack, piece("Hey!"), end])[1]).toEqual([end]);
-  expect(given(first, [ack, piece("Bye"), anew("Hello"), piece("!"), end])[1]).toEqual([
-    anew("Bye"),
-    anew("Hello"),
+  expect(given([...first, restarted("Hey"), piece("!")], [ack, piece("Hey!"), end])[1]).toEqual([end]);
+  expect(given(first, [ack, piece("Bye"), restarted("Hello"), piece("!"), end])[1]).toEqual([
+    restarted("Bye"),
+    restarted("Hello"),
     piece("!"),
     end,
   ]);
-  expect(given([ack, piece("Bye")], [ack, anew("Bye"), piece("!")])[1]).toEqual([piece("!")]);
-  expect([piece("He"), anew("Bye"), piece("!"), end].reduce(textSoFar, "")).toBe("Bye!");
+  expect(given([ack, piece("Bye")], [ack, restarted("Bye"), piece("!")])[1]).toEqual([piece("!")]);
+  expect([piece("He"), restarted("Bye"), piece("!"), end].reduce(textSoFar, "")).toBe("Bye!");
 });
 
 test.each<Record<string, string[]>>([{ tags: ["red", "blue"] }, { tags: [] }, {}])(
-  "output that comes whole is told once and as it is, though it is made of texts or of nothing: %j",
+  "output that is not streamed comes once and unchanged, also texts and empty output: %j",
   (output_data) => {
     const whole = { output_data, status: 200, files: {} };
     expect([isLast(whole), isLast(end)]).toEqual([false, true]);
@@ -140,7 +140,7 @@ test.each([
   [429, "rate_limit"],
   [500, "internal"],
   [503, "unavailable"],
-])("a HEAD that is answered with %i is told apart without a body", (status, type) => {
+])("a HEAD answered with %i has a type without a body", (status, type) => {
   // The service sends it with all but 401.
   const headers = new Headers(status === 401 ? {} : { "x-service-retryable": String(status > 412) });
   expect(errorFrom({ status, headers }, undefined)).toMatchObject({ status, type, retryable: status > 412 });
@@ -166,7 +166,7 @@ test("what an error tells beside its issues is kept", () => {
   for (const none of [undefined, null, "text", 7]) expect(of(none).details).toBeUndefined();
 });
 
-test("an error that is none of ours is still one", () => {
+test("an error of another server is still an error", () => {
   const headers = new Headers({ location: "https://elsewhere.example/" });
   expect(errorFrom({ status: 301, headers }, undefined)).toMatchObject({
     message: "HTTP 301, redirect to https://elsewhere.example/",

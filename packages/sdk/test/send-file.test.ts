@@ -72,7 +72,7 @@ test("what can be read again is sent again after a refusal at the door, a stream
   }
 });
 
-test("a stream is closed also when nobody read it to its end, or at all", async () => {
+test("a stream is closed even if it was not read to its end, or at all", async () => {
   for (const answer of [() => written(), () => Response.json({}, { status: 401 })]) {
     const { client } = keeping(answer);
     const stream = new PassThrough();
@@ -86,7 +86,7 @@ test("a stream is closed also when nobody read it to its end, or at all", async 
   expect(sent).toEqual([]);
 });
 
-test("a head without a length is no empty file", async () => {
+test("a head without a length is not an empty file", async () => {
   const { client } = keeping(() => new Response(null, { headers: { etag: '"1"' } }));
   await expect(client.drives.files.head("drv", "/f")).rejects.toMatchObject({ type: "connection_error" });
 });

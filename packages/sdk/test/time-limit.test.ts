@@ -45,7 +45,7 @@ test("a prediction is waited for longer than Node waits for an answer, and can b
   await Promise.all([
     expect(client.predict("a/b", {})).resolves.toEqual({ status: 200 }),
     expect(client.me()).rejects.toMatchObject(tooLong),
-    // Whoever brings a fetch brings its limits.
+    // A custom fetch has its own limits.
     expect(given.predict("a/b", {})).rejects.toMatchObject(tooLong),
     new Promise((resolve) => setTimeout(resolve, 200)).then(() => leaving.abort(new Error("enough"))),
     left,

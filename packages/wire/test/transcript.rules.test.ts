@@ -5,7 +5,7 @@ type Texts = Record<string, string>;
 const output = (text: string, more = {}) => ({ output_data: { output: [text] }, ...more });
 const restarted = { restarted: true };
 
-/** What is told of the attempts, each given in its pieces; the last one comes to its end. */
+/** All updates for the fragments of several attempts, of which the last one finishes. */
 function tellAll(...attempts: Texts[][]): (TranscriptUpdate | undefined)[] {
   const transcript = createTranscript();
   const told = attempts.map((pieces) => {
@@ -15,7 +15,7 @@ function tellAll(...attempts: Texts[][]): (TranscriptUpdate | undefined)[] {
   return [...told.flat(), transcript.finish()].filter((each) => each !== undefined);
 }
 
-/** What a reader has in the end that starts anew where it is told so. */
+/** The final text of a reader that handles `restarted`. */
 function readerOf(told: (TranscriptUpdate | undefined)[]): Texts {
   let texts: Texts = {};
   for (const each of told) {
@@ -45,7 +45,7 @@ test.each([
   expect(tellAll(pieces("Hel", "lo"), again)).toEqual(told);
 });
 
-test("fields start anew together, and those that are silent now are named", () => {
+test("fields restart together, and fields without text are included", () => {
   const first: Texts[] = [{ answer: "A", title: "one" }, { note: "x" }];
   const second: Texts[] = [{ title: "one" }, { answer: "B" }, { title: " and two" }];
   expect(tellAll(first, second)).toEqual([

@@ -80,7 +80,7 @@ export interface Named {
   server: ToolServerStatus;
 }
 
-// @ts-expect-error What is there later, or is read once, is no value of a field.
+// @ts-expect-error A promise or a stream is not a value of a field.
 export const promised: Input = { text: Promise.resolve("x") };
 // @ts-expect-error JSON makes nothing of it.
 export const mapped: Input = { options: new Map([["a", 1]]) };

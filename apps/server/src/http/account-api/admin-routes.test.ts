@@ -160,7 +160,7 @@ describe("PATCH /api/v2/admin/users/{username}", () => {
     expect((await change("ursula", { plan: "unlimited" }, userKey)).status).toBe(403);
   });
 
-  it.each(["nobody", "gantry", "anthropic", "UPPER"])("404: %s", async (username) => {
+  it.each(["unknown", "gantry", "anthropic", "UPPER"])("404: %s", async (username) => {
     const refused = await change(username, { plan: "pro" });
     expect(refused.status).toBe(404);
     expect(refused.body).toEqual({ detail: "User not found", status_code: 404 });
@@ -216,7 +216,7 @@ describe("POST /api/v2/admin/users/{username}/keys", () => {
     expect((await keysOf("admin", {}, userKey)).status).toBe(403);
   });
 
-  it.each(["nobody", "gantry", "anthropic"])("404: %s", async (username) => {
+  it.each(["unknown", "gantry", "anthropic"])("404: %s", async (username) => {
     expect((await keysOf(username)).status).toBe(404);
   });
 

@@ -157,7 +157,7 @@ describe.each(["", "/api/v2"])("GET %s/{username}/expenses/", (prefix) => {
   });
 
   it("401: without a key, before anything else", async () => {
-    expect((await site.call("GET", `${prefix}/nobody/expenses/?page=x`)).status).toBe(401);
+    expect((await site.call("GET", `${prefix}/unknown/expenses/?page=x`)).status).toBe(401);
     expect((await site.call("GET", `${prefix}/ursula/expenses/7/`)).status).toBe(401);
   });
 
@@ -176,7 +176,7 @@ describe.each(["", "/api/v2"])("GET %s/{username}/expenses/", (prefix) => {
     expect((await get("admin", "", made.body.key)).status).toBe(200);
   });
 
-  it.each(["nobody", "gantry", "anthropic", "UPPER", "x".repeat(60)])("404 before 403: %s", async (username) => {
+  it.each(["unknown", "gantry", "anthropic", "UPPER", "x".repeat(60)])("404 before 403: %s", async (username) => {
     for (const presented of [otherKey, admin]) {
       const refused = await get(username, "", presented);
       expect(refused.status).toBe(404);

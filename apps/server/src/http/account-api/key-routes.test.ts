@@ -163,7 +163,7 @@ describe("POST /api/v2/keys", () => {
     ]);
   });
 
-  it("422: a body that is no JSON", async () => {
+  it("422: a body that is not JSON", async () => {
     const headers = { "content-type": "application/json" };
     expect((await site.call("POST", "/api/v2/keys", { key, headers, body: "{" })).status).toBe(422);
     expect((await site.call("POST", "/api/v2/keys", { key, headers, body: "null" })).status).toBe(422);

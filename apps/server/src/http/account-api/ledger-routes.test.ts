@@ -117,7 +117,7 @@ describe(`GET ${users}/{username}/ledger`, () => {
     expect((await site.call("GET", `${users}/otto/ledger`, { key: limited.body.key })).status).toBe(403);
   });
 
-  it.each(["nobody", "gantry", "No_Name"])("404: %s, for an admin; others learn nothing", async (username) => {
+  it.each(["unknown", "gantry", "No_Name"])("404: %s, for an admin; others learn nothing", async (username) => {
     const ask = (presented: string) => site.call("GET", `${users}/${username}/ledger?page=x`, { key: presented });
     const unknown = await ask(admin);
     expect([unknown.status, unknown.body.detail]).toEqual([404, "User not found"]);

@@ -163,7 +163,7 @@ describe("POST /api/v2/admin/users/{username}/credits", () => {
     expect((await credit("admin", { amount: 1, reason: "x" }, { key: narrowed.body.key })).status).toBe(403);
   });
 
-  it.each(["nobody", "gantry"])("404: %s", async (username) => {
+  it.each(["unknown", "gantry"])("404: %s", async (username) => {
     const refused = await credit(username, { amount: 1, reason: "x" });
     expect(refused.body).toEqual({ detail: "User not found", status_code: 404 });
   });

@@ -28,7 +28,7 @@ describe("GET /api/v2/admin/plans", () => {
       results: [
         { name: "free", requests_per_minute: 60, parallel: 4, storage_bytes: null, users: 1 },
         { name: "pro", requests_per_minute: 600, parallel: 32, storage_bytes: null, users: 0 },
-        // The admin; the owners of the built-in models are no users.
+        // The admin; owners of built-in models do not count.
         { name: "unlimited", requests_per_minute: null, parallel: null, storage_bytes: null, users: 1 },
       ],
       page: 1,
@@ -94,13 +94,13 @@ describe("PUT /api/v2/admin/plans/{name}", () => {
 });
 
 describe("DELETE /api/v2/admin/plans/{name}", () => {
-  it("204 for one that nobody has, 404 for none", async () => {
+  it("204 for an unused plan, 404 for an unknown one", async () => {
     await put("spare", limits(1, 1));
     expect((await remove("spare")).status).toBe(204);
     expect((await remove("spare")).status).toBe(404);
   });
 
-  it("409 for one that somebody has, and for the built-in ones", async () => {
+  it("409 for a plan in use, and for built-in plans", async () => {
     await put("taken", limits(1, 1));
     await site.newUser("tina", { plan: "taken" });
     const refused = await remove("taken");
@@ -108,7 +108,7 @@ describe("DELETE /api/v2/admin/plans/{name}", () => {
     for (const name of ["free", "pro", "unlimited"]) expect((await remove(name)).status).toBe(409);
   });
 
-  it("never leaves a user without a plan, whoever comes first", async () => {
+  it("never leaves a user without a plan, in any order", async () => {
     for (let n = 0; n < 10; n++) {
       await put("brief", limits(1, 1));
       const [made, gone] = await Promise.all([
@@ -126,7 +126,7 @@ describe("DELETE /api/v2/admin/plans/{name}", () => {
   });
 });
 
-it("422: a user cannot be given a plan that is none, and is told which there are", async () => {
+it("422: an unknown plan; the error lists the known ones", async () => {
   for (const plan of ["gold", ""]) {
     for (const refused of [
       await site.call("POST", users, { key: admin, body: { username: "okay", plan } }),

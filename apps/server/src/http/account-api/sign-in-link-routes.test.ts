@@ -18,7 +18,7 @@ async function whoSignsIn(url: string): Promise<string> {
   return (await site.call("POST", "/console/api/session", { body: { token } })).body.username;
 }
 
-it("201: for the caller, with the token where browsers send it to nobody", async () => {
+it("201: for the caller, with the token in the fragment", async () => {
   for (const body of [undefined, {}, { username: "lou" }]) {
     const made = await make(lou, body);
     expect([made.status, made.headers["cache-control"]]).toEqual([201, "no-store"]);
@@ -39,8 +39,8 @@ it("401: without a key", async () => {
   expect((await site.call("POST", "/api/v2/sign-in-links", { body: {} })).status).toBe(401);
 });
 
-it("403: for another user by who is no admin, also where there is none", async () => {
-  for (const username of ["admin", "nobody-here", "no name"]) expect((await make(lou, { username })).status).toBe(403);
+it("403: a user for another user, existing or not", async () => {
+  for (const username of ["admin", "unknown-user", "no name"]) expect((await make(lou, { username })).status).toBe(403);
 });
 
 it.each([
@@ -57,8 +57,8 @@ it("403: for another user with an admin's key that is narrowed", async () => {
   expect((await make(body.key, { username: "lou" })).status).toBe(403);
 });
 
-it("404: for nobody", async () => {
-  for (const username of ["nobody-here", "no name", "gantry", ""]) {
+it("404: an unknown user", async () => {
+  for (const username of ["unknown-user", "no name", "gantry", ""]) {
     expect((await make(operatorKey, { username })).status, username).toBe(404);
   }
 });

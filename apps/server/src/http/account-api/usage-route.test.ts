@@ -90,7 +90,7 @@ describe("GET /api/v2/usage", () => {
     });
   });
 
-  it("200: nobody sees another's", async () => {
+  it("200: only the caller's own", async () => {
     expect((await get("", { key: otherKey })).body).toEqual({
       results: [],
       page: 1,
@@ -203,7 +203,7 @@ describe("GET /api/v2/usage as CSV", () => {
     );
   });
 
-  it("200: the page that is asked for, the filter, and nothing but the header for nobody", async () => {
+  it("200: one page, a filter, and only the header without entries", async () => {
     expect((await csv("?page=2&page_size=1")).text.split("\r\n")).toEqual([
       header,
       expect.stringMatching(/^pred_b,/),

@@ -51,7 +51,7 @@ async function call(method: NonNullable<InjectOptions["method"]>, url: string, k
   return { status: response.statusCode, text: response.body, body: response.json() };
 }
 
-/** A delivery of ann's that nobody has sent yet. */
+/** A pending delivery of ann's. */
 async function newDelivery({ modelName = "ann/painter", url = "https://receiver.example/hook" } = {}): Promise<string> {
   const owner = { userId: annId, predictionId: newId("prediction") };
   const webhook = webhooks.seal(owner, { url, headers: { authorization: "s3cret" }, query_params: { key: "s3cret" } });
@@ -111,7 +111,7 @@ describe("GET /api/v2/webhooks/deliveries", () => {
     expect(both.body.results).toEqual([]);
   });
 
-  test("200: nothing for what is no prediction", async () => {
+  test("200: empty for an invalid prediction id", async () => {
     for (const id of [newId("prediction"), "nonsense"]) {
       const none = await call("GET", `${deliveries}?prediction_id=${id}`, annKey);
       expect(none.status).toBe(200);

@@ -21,19 +21,19 @@ const call: AgentsUnderTest["call"] = (...args) => bench.call(...args);
 const make: AgentsUnderTest["makeAgent"] = (...args) => bench.makeAgent(...args);
 
 const notFound = { error: { type: "not_found", code: "not_found", message: "Agent not found" } };
-const nobody = newId("agent");
+const unknownAgent = newId("agent");
 
 describe("401, 404, 405", () => {
   const paths = [
     ["POST", "/v1/agents"],
     ["GET", "/v1/agents"],
-    ["GET", `/v1/agents/${nobody}`],
-    ["PATCH", `/v1/agents/${nobody}`],
-    ["DELETE", `/v1/agents/${nobody}`],
-    ["POST", `/v1/agents/${nobody}/publish`],
-    ["GET", `/v1/agents/${nobody}/revisions`],
-    ["GET", `/v1/agents/${nobody}/revisions/rev_x`],
-    ["GET", `/v1/agents/${nobody}/revisions/rev_x/diff`],
+    ["GET", `/v1/agents/${unknownAgent}`],
+    ["PATCH", `/v1/agents/${unknownAgent}`],
+    ["DELETE", `/v1/agents/${unknownAgent}`],
+    ["POST", `/v1/agents/${unknownAgent}/publish`],
+    ["GET", `/v1/agents/${unknownAgent}/revisions`],
+    ["GET", `/v1/agents/${unknownAgent}/revisions/rev_x`],
+    ["GET", `/v1/agents/${unknownAgent}/revisions/rev_x/diff`],
     ["GET", "/v1/marketplace/agents"],
     ["GET", "/v1/tools"],
   ] as const;
@@ -54,15 +54,15 @@ describe("401, 404, 405", () => {
     }
   });
 
-  test.each(paths.filter(([, path]) => path.includes(nobody)))("404 %s %s", async (method, path) => {
+  test.each(paths.filter(([, path]) => path.includes(unknownAgent)))("404 %s %s", async (method, path) => {
     const body = method === "PATCH" ? { name: "x" } : undefined;
-    for (const id of [nobody, "x", "a".repeat(300)]) {
-      const answer = await call(method, path.replace(nobody, id), "ann", body);
+    for (const id of [unknownAgent, "x", "a".repeat(300)]) {
+      const answer = await call(method, path.replace(unknownAgent, id), "ann", body);
       expect([answer.status, answer.body]).toEqual([404, notFound]);
     }
   });
 
-  test("what is no path is 404, what is no method of it 405, both in the platform's words", async () => {
+  test("an unknown path is 404, an unknown method 405, both in the platform's dialect", async () => {
     expect((await call("GET", "/v1/nothing", "ann")).body).toEqual({
       error: { type: "not_found", code: "not_found", message: "Not found" },
     });
@@ -240,7 +240,7 @@ describe("others", () => {
     expect((await call("GET", `/v1/agents/${draft}`, "bob")).body).toEqual(notFound);
   });
 
-  test("a public, published one is a card without its workings; nobody else changes it", async () => {
+  test("a public, published one is a card without its workings; only its owner changes it", async () => {
     const id = await make("ann", { ...whole, visibility: "public" });
     await call("POST", `/v1/agents/${id}/publish`, "ann");
     const card = await call("GET", `/v1/agents/${id}`, "bob");

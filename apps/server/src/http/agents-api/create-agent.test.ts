@@ -20,7 +20,7 @@ afterAll(() => bench.close());
 const call: AgentsUnderTest["call"] = (...args) => bench.call(...args);
 const make: AgentsUnderTest["makeAgent"] = (...args) => bench.makeAgent(...args);
 
-const nobody = newId("agent");
+const unknownAgent = newId("agent");
 
 describe("POST /agents", () => {
   test("201 with the fields of the specification", async () => {
@@ -100,7 +100,7 @@ describe("POST /agents", () => {
         { type: "tool", id: "http_request", confirm: "maybe" },
         { type: "other" },
         7,
-        { type: "agent", agent_id: nobody },
+        { type: "agent", agent_id: unknownAgent },
         { type: "tool", id: "idp_user_delete", confirm: "never" },
         { type: "tool", id: "run_model", arguments: { zzz: 1 } },
         "nothing",
@@ -186,12 +186,12 @@ describe("POST /agents", () => {
     ["tools.0.confirm", { tools: [{ type: "tool", id: "idp_user_delete", confirm: "never" }] }],
     ["tools.0.arguments.verb", { tools: [{ type: "tool", id: "http_request", arguments: { verb: "GET" } }] }],
     ["tools.0.arguments.method", { tools: [{ type: "tool", id: "http_request", arguments: { method: "BREW" } }] }],
-    ["tools.0.agent_id", { tools: [{ type: "agent", agent_id: nobody }] }],
+    ["tools.0.agent_id", { tools: [{ type: "agent", agent_id: unknownAgent }] }],
     ["tools.0.agent_id", { tools: [{ type: "agent", agent_id: "x" }] }],
     ["tools.0.agent_id", { tools: [{ type: "agent" }] }],
-    ["tools.0.name", { tools: [{ type: "agent", agent_id: nobody, name: "with space" }] }],
+    ["tools.0.name", { tools: [{ type: "agent", agent_id: unknownAgent, name: "with space" }] }],
     ["model", { model: "no-slash" }],
-    ["model", { model: "nobody/nothing" }],
+    ["model", { model: "unknown/nothing" }],
     ["model", { model: "ann/picture" }],
     ["model", { model: "bob/own" }],
     ["model", { model: "ann/no-talker" }],

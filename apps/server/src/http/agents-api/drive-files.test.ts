@@ -256,7 +256,7 @@ describe("GET and HEAD /drives/{id}/files/{path}", () => {
     expect((await call("GET", fileUrl("/note.txt"))).headers.get("content-type")).toBe("text/plain; charset=utf-8");
   });
 
-  test("206 for a range, 200 for what is none, 416 past the end", async () => {
+  test("206 for a range, 200 for an invalid one, 416 past the end", async () => {
     const made = await upload("/r", "0123456789");
     const etag = made.headers.get("etag") ?? "";
     const get = (range: string, more = {}, method = "GET") =>
@@ -322,7 +322,7 @@ describe("GET and HEAD /drives/{id}/files/{path}", () => {
 });
 
 describe("DELETE /drives/{id}/files/{path}", () => {
-  test("204 once, then 404; a directory is none", async () => {
+  test("204 once, then 404; a directory is not a file", async () => {
     await upload("/d/f");
     await expectError(call("DELETE", fileUrl("/d")), 404, "not_found");
     const answer = await call("DELETE", fileUrl("/d/f"));

@@ -45,7 +45,7 @@ describe.each(routes)("%s /drives%s", (method, path) => {
   });
 
   if (!path.includes(":drive")) return;
-  test("404 for another user's drive, an unknown one and what is no id, and nothing changes", async () => {
+  test("404 for another user's drive, an unknown one and an invalid id, and nothing changes", async () => {
     await upload("/f.txt");
     await upload("/d/g.txt");
     await expectError(call(method, at(drive), body(), { as: stranger }), 404, "not_found");
@@ -202,7 +202,7 @@ describe("GET /drives/{id}/items", () => {
     expect(page.items.map((item) => item.path)).toEqual(["/p/3", "/p/4"]);
   });
 
-  test("404 for what is no directory", async () => {
+  test("404 for a path that is not a directory", async () => {
     await upload("/a/f");
     for (const path of ["/missing", "/a/f", "/a/f/g", "/A"]) await expectError(items(path), 404, "not_found");
   });
@@ -309,7 +309,7 @@ describe("paths in addresses", () => {
     expect(status).toBe(200);
   });
 
-  test("what is hostile is refused and reaches nothing, as it stands on the wire", async () => {
+  test("hostile paths are refused and reach nothing, as sent on the wire", async () => {
     await upload("/a/b", "x");
     const hostile = [
       "..",

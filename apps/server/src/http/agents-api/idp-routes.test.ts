@@ -187,7 +187,7 @@ describe("PUT /v1/connectors/idp", () => {
     await net.close();
   });
 
-  it("400 for a domain that is no tenant", async () => {
+  it("400 for a domain that is not a tenant", async () => {
     t.tenant.script.push(
       { status: 404, body: "<h1>" },
       { status: 200, body: [] },
@@ -216,9 +216,9 @@ describe("PUT /v1/connectors/idp", () => {
       expect(failed.status).toBe(502);
       expect(failed.body.error).toMatchObject({ type: "upstream_error", details: { status } });
     }
-    const nobody = await call("PUT", "", { domain: "localhost:1", token: "some-token" });
-    expect(nobody.status).toBe(502);
-    expect(nobody.body.error).toMatchObject({
+    const unreachable = await call("PUT", "", { domain: "localhost:1", token: "some-token" });
+    expect(unreachable.status).toBe(502);
+    expect(unreachable.body.error).toMatchObject({
       type: "upstream_error",
       details: { status: null, reason: "unreachable" },
     });

@@ -20,8 +20,8 @@ test.each<[string, [Issue, ...Issue[]], string]>([
   ],
   [
     "such a name in what is said of it",
-    [issue(["body", "tools"], "There is no tool a\n\u202eb")],
-    "tools: There is no tool a\\u000a\\u202eb",
+    [issue(["body", "tools"], "Unknown tool a\n\u202eb")],
+    "tools: Unknown tool a\\u000a\\u202eb",
   ],
   [
     "a place that is too long when it is written out",

@@ -145,7 +145,7 @@ describe("revisions", () => {
     });
   });
 
-  test("404 for a revision of nobody, of another agent, of another user", async () => {
+  test("404 for an unknown revision, one of another agent, one of another user", async () => {
     const [id, other] = [await make("ann"), await make("ann", { visibility: "public" })];
     await call("POST", `/v1/agents/${other}/publish`, "ann");
     const revision = (await call("GET", `/v1/agents/${other}`, "ann")).body.latest_revision_id;

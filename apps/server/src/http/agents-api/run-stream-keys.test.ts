@@ -25,7 +25,7 @@ beforeEach(() => {
   failures.clear();
 });
 
-test("a thousand readers with one key are one look, and each is told once", async () => {
+test("a thousand readers with one key need one check, and each is notified once", async () => {
   const keys = createStreamKeys();
   const [told, others] = [vi.fn(), vi.fn()];
   const [mine, theirs] = [requestWith("a"), requestWith("b")];
@@ -55,7 +55,7 @@ test("a database that is away ends no stream", async () => {
   expect(told).toHaveBeenCalledTimes(1);
 });
 
-test("a look that takes long is not joined by others, and nobody looks once the last reader has left", async () => {
+test("a slow check is not repeated meanwhile, and checks end with the last reader", async () => {
   const keys = createStreamKeys();
   const held = Promise.withResolvers<void>();
   const slow = { headers: { "x-api-key": "a" }, identified: { by: vi.fn(() => held.promise) } };

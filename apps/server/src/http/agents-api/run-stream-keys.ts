@@ -30,7 +30,7 @@ export function createStreamKeys(): StreamKeys {
     try {
       await watched.authenticate(key);
     } catch (error) {
-      // While the database is unavailable the key is unknown, and there are no events either.
+      // While the database is unavailable the state of the key is unknown, and events do not arrive either.
       if (error instanceof Fault && error.type === "unauthorized") for (const onRevoked of watched.readers) onRevoked();
     } finally {
       watched.isChecking = false;

@@ -103,7 +103,7 @@ describe.each([
   ["DELETE", ""],
   ["GET", "/tools"],
 ] as const)("%s /v1/mcp-servers/{id}%s", (method, below) => {
-  it("404 for what there is not, what is no id, and what is another user's", async () => {
+  it("404 for an unknown server, an invalid id, and another user's server", async () => {
     const { id } = await create();
     const stranger = await accounts.newUser(`stranger-${users}-${method.toLowerCase()}${below ? "-t" : ""}`);
     const change = method === "PATCH" ? { name: "other" } : undefined;
@@ -160,7 +160,7 @@ describe("POST /v1/mcp-servers", () => {
     ["hangs", { "on initialize": () => {} }],
     ["hangs at its tools", { "on tools/list": () => {} }],
     ["fails", { before: (_request, response) => !!response.writeHead(500).end() }],
-    ["is no MCP server", { before: (_request, response) => !!response.writeHead(200).end("<html>") }],
+    ["is not an MCP server", { before: (_request, response) => !!response.writeHead(200).end("<html>") }],
     [
       "redirects inward",
       { before: (_q, response) => !!response.writeHead(307, { location: "http://127.0.0.1/" }).end() },
@@ -171,7 +171,7 @@ describe("POST /v1/mcp-servers", () => {
     expect((await call("GET", `/${record.id}`)).body).toEqual(record);
   });
 
-  it("201 unreachable when nobody is there", async () => {
+  it("201 unreachable when no server responds", async () => {
     const answer = await call("POST", "", { name: "x", url: "http://127.0.0.1:9/mcp", connection_type: "sse" });
     expect(answer.status).toBe(201);
     expect(answer.body).toMatchObject({ status: "unreachable", last_error: expect.stringMatching(/refused$/) });
@@ -264,7 +264,7 @@ describe("GET /v1/mcp-servers", () => {
 });
 
 describe("PATCH /v1/mcp-servers/{id}", () => {
-  it("200: changes what is given, connects anew, leaves the rest", async () => {
+  it("200: changes the given fields, reconnects, keeps the rest", async () => {
     const record = await create(demanding("right-token"), { auth: { type: "bearer", token: "wrong-token" } });
     expect(record.status).toBe("unauthorized");
     const changed = await call("PATCH", `/${record.id}`, { auth: { type: "bearer", token: "right-token" } });

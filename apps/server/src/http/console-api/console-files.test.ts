@@ -91,7 +91,7 @@ test.each([
   "/console/assets/%2e%2e%2findex.html",
   "/console/api/none",
   "/console/%",
-])("there is no %s", async (url) => {
+])("404: %s", async (url) => {
   const answer = await app.inject({ url });
   expect([answer.statusCode, answer.json()]).toEqual([404, { detail: "Not found", status_code: 404 }]);
   expect(answer.headers["cache-control"]).toBeUndefined();
@@ -132,7 +132,7 @@ test("what is text comes in the encoding that the client likes, each with a tag 
   }
 });
 
-test("whoever has a file already is told so", async () => {
+test("304 for a client that has the file", async () => {
   for (const [url, encoding] of [
     ["/console/", ""],
     ["/console/assets/index-1a2b.js", "br"],

@@ -92,7 +92,7 @@ describe("signing in with a key", () => {
     expect(link.status).toBe(403);
   });
 
-  it("200: what is in the cookie is no key, and a key in it is no session", async () => {
+  it("200: the cookie does not work as a key, and a key does not work as a cookie", async () => {
     const session = sessionIn(await signIn({ key: kim }));
     expect(session).not.toContain(kim);
     const presented: Record<string, string>[] = [{ "x-api-key": session }, { authorization: `Bearer ${session}` }];
@@ -156,7 +156,7 @@ describe("signing in with a key", () => {
   });
 });
 
-describe("what is no sign-in", () => {
+describe("failed sign-ins", () => {
   it.each([undefined, {}, "x", { token: 1 }, { key: null }, { token: "a", key: "b" }, { key: "b", more: 1 }])(
     "422: %j",
     async (body) => {
@@ -171,7 +171,7 @@ describe("what is no sign-in", () => {
     expect((await signIn(JSON.stringify({ key: kim }), headers)).status).toBe(422);
   });
 
-  it("422: what is no JSON", async () => {
+  it("422: a body that is not JSON", async () => {
     const refused = await signIn("{", { "content-type": "application/json" });
     expect([refused.status, refused.body.detail[0].type]).toEqual([422, "json_invalid"]);
   });
@@ -214,7 +214,7 @@ describe("the session", () => {
     expect([other.status, other.headers["x-gantry-session"]]).toEqual([409, "kim"]);
   });
 
-  it("is none without the header of the console, and nothing beside another key", async () => {
+  it("is ignored without the console header, and beside another key", async () => {
     const session = sessionIn(await signIn({ key: kim }));
     const wanting: Record<string, string>[] = [{ cookie: asked(session).cookie }, { "x-gantry-console": "1" }];
     for (const headers of wanting) {

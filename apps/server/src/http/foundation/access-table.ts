@@ -164,7 +164,7 @@ const ofOtherRoutes: Readonly<Record<string, Access>> = {
   "DELETE /v1/drives/{drive_id}/tree": ownersWork("use drives"),
 };
 
-/** One row for each route: the server does not start if a route has none. */
+/** One row for each route: the server does not start if a row is missing. */
 export const accessTable: Readonly<Record<string, Access>> = { ...ofOtherRoutes, ...ofOperations };
 
 /** `route`: as `GET /v1/agents/{agent_id}`. */

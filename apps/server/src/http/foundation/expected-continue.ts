@@ -31,7 +31,7 @@ export function awaitsContinue(request: IncomingMessage): boolean {
   return waiting.has(request);
 }
 
-/** The body will be discarded, which is no reason to ask for it. */
+/** A body that will be discarded is not worth asking for. */
 export function suppressContinue(request: IncomingMessage): void {
   waiting.delete(request);
 }

@@ -51,20 +51,20 @@ describe.each(["starting", "shutting down"])("while the server is %s", (state) =
     }
   });
 
-  test("a browser asks again by itself, and nobody else", async () => {
+  test("only browsers refresh by themselves", async () => {
     const page = await get("/console/money", "Host: x\r\nAccept: text/html,application/xhtml+xml,*/*;q=0.8");
     expect([page.status, page.headers]).toEqual([503, expect.stringContaining("refresh: 2\r\n")]);
     expect((await get("/console/money", "Host: x\r\nAccept: */*")).headers).not.toContain("refresh:");
   });
 
-  test("its health is told, however it is asked for", async () => {
+  test("health checks answer for every spelling", async () => {
     for (const address of ["/healthz", "/healthz/?a", "http://x/healthz", "HTTP://x:80/healthz"]) {
       expect(await get(address), address).toMatchObject({ status: 200, body: { status: "ok" } });
     }
     expect(await get("http://x/readyz")).toMatchObject({ status: 503 });
   });
 
-  test("an id that the client gave its request is answered, and one that is none is not", async () => {
+  test("a valid request id of the client is returned, an invalid one is not", async () => {
     for (const address of ["/healthz", "/readyz", "/api/v2/me", "/v1/agents"]) {
       const idOf = async (given: string) =>
         requestId.exec((await get(address, `Host: x\r\nX-Request-Id: ${given}`)).headers)?.[1];
@@ -76,7 +76,7 @@ describe.each(["starting", "shutting down"])("while the server is %s", (state) =
   });
 });
 
-test("/readyz says why it is not ready, and a question that fails is no yes", async () => {
+test("/readyz says why it is not ready, and a failed check counts as not ready", async () => {
   let reason: string | undefined = "The disk is full";
   frontListener.open(
     (_request, response) => response.end(),
@@ -154,7 +154,7 @@ describe("a body that is read late", () => {
     expect([answer.status, await read]).toEqual([200, 500_000]);
   });
 
-  test("is not expected before the client was told to send it", async () => {
+  test("is not expected before 100 Continue", async () => {
     const socket = connect(port, "127.0.0.1");
     socket.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n");
     let text = "";

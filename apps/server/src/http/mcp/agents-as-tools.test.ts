@@ -157,7 +157,7 @@ test("a call runs the revision that was looked at, with the arguments as input",
   expect(asked).toMatchObject([request]);
 });
 
-test("agents of one long name are told apart", async () => {
+test("agents with the same long name get different tool names", async () => {
   const ids = [await publish("ann", { name: "y".repeat(100) }), await publish("ann", { name: "y".repeat(100) })];
   const names = (await agentsOf(ann)).map(({ name }) => name).filter((name) => name.startsWith("agent_yyy"));
   expect(names.every((name) => /^[a-zA-Z0-9_-]{1,64}$/.test(name))).toBe(true);
@@ -165,7 +165,7 @@ test("agents of one long name are told apart", async () => {
   expect(asked.map(({ agentId }) => agentId).sort()).toEqual(ids.sort());
 });
 
-test("a run that failed, one that goes on, and one that was not begun are told as such", async () => {
+test("failed, running and refused runs are reported as such", async () => {
   await publish("ann", { name: "Ending" });
   const call = () => ann.callTool({ name: "agent_ending", arguments: {} });
   end = async () => ({ ...figures, status: "error", error: { type: "timeout", message: "It took too long" } });

@@ -19,7 +19,7 @@ function requestWith(progressToken: string | undefined) {
   return { told, context: { mcpReq } as unknown as ServerContext };
 }
 
-test("a client that did not ask is told nothing, and no timer is left", () => {
+test("a client that did not ask gets no progress, and no timer is left", () => {
   const { told, context } = requestWith(undefined);
   const progress = reportProgress(context);
   progress.text("a");
@@ -28,7 +28,7 @@ test("a client that did not ask is told nothing, and no timer is left", () => {
   expect(told).toEqual([]);
 });
 
-test("pieces that come together are told together, the last ones at the end", () => {
+test("fragments of one period go together, the last ones at the end", () => {
   const { told, context } = requestWith("t");
   const progress = reportProgress(context);
   progress.text("a");

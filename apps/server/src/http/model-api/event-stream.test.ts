@@ -98,7 +98,7 @@ test("a client of HTTP/1.0 gets the bare events and the end of the connection", 
   expect(body.join("\r\n\r\n")).toBe("data: 1\n\ndata: 2\n\n");
 });
 
-test("a slow reader is waited for, and one that leaves releases whoever waits", async () => {
+test("a slow reader applies backpressure, and a disconnect releases it", async () => {
   const arriving = nextResponse();
   const socket = dial();
   socket.write("GET / HTTP/1.1\r\nHost: here\r\n\r\n");

@@ -134,7 +134,7 @@ describe("PUT", () => {
 
   test("403 under another's name, whether the model or the user exists or not", async () => {
     await send("PUT", "/api/v1/bob/m", "bob", manifest);
-    for (const path of ["/api/v1/bob/m", "/api/v1/bob/n", "/api/v1/nobody/n", "/api/v1/gantry/text"]) {
+    for (const path of ["/api/v1/bob/m", "/api/v1/bob/n", "/api/v1/unknown/n", "/api/v1/gantry/text"]) {
       const answer = await send("PUT", path, "ann", manifest);
       expect(answer.statusCode).toBe(403);
       expect(answer.json()).toEqual({ detail: "Only the owner of a model or an admin may change it", status_code: 403 });
@@ -164,14 +164,14 @@ describe("PUT", () => {
   });
 
   test("422 for an owner that does not exist, for an admin", async () => {
-    for (const owner of ["nobody", "No%20Body"]) {
+    for (const owner of ["unknown", "No%20Body"]) {
       const answer = await send("PUT", `/api/v1/${owner}/m`, "admin", manifest);
       expect(answer.statusCode).toBe(422);
       expect(answer.json().detail).toMatchObject([{ loc: ["path", "owner"], type: "value_error" }]);
     }
   });
 
-  test("422 for a built-in backend that the caller may not use, or that is none", async () => {
+  test("422 for a built-in backend that the caller may not use, or that does not exist", async () => {
     const builtin = (model: string) => ({ ...manifest, backend: { type: "builtin", model } });
     const own = await send("PUT", "/api/v1/ann/m", "ann", builtin("image"));
     expect(own.statusCode).toBe(422);
@@ -231,8 +231,8 @@ describe("GET one", () => {
     expect(others.body).not.toContain("up.example");
   });
 
-  test("404 for what does not exist, also where the path can be no model", async () => {
-    for (const path of ["ann/none", "nobody/m", "Ann/m", "ann/a%2Fb", "__proto__/constructor"]) {
+  test("404 for an unknown model, also for an invalid name", async () => {
+    for (const path of ["ann/none", "unknown/m", "Ann/m", "ann/a%2Fb", "__proto__/constructor"]) {
       const answer = await send("GET", `/api/v1/${path}`, "ann");
       expect(answer.statusCode).toBe(404);
       expect(answer.json()).toEqual(notFound);
@@ -421,7 +421,7 @@ describe("a key limited to some models", () => {
     expect(listed.total_count).toBe(2);
   });
 
-  test("sees no backend, neither of its owner's models nor as an admin's", async () => {
+  test("sees no backend, of its owner's models or as an admin", async () => {
     await send("PUT", "/api/v1/ann/m", "ann", manifest);
     for (const username of ["ann", "admin"]) {
       const narrow = await keyOf(username, ["ann/m"]);

@@ -91,7 +91,7 @@ export const scanCases: ScanCase[] = [
     outcome: { type: "string_type", loc: ["body", "a"] },
   },
   {
-    title: "a text that is no UTF-8",
+    title: "a text that is not UTF-8",
     body: latin(form(field("a", "\xff\xfe"))),
     outcome: { type: "string_type", loc: ["body", "a"] },
   },

@@ -100,7 +100,7 @@ export const keyGroup = groupOf("/api/v2", {
       path: "/sign-in-links",
       summary: "Create a sign-in link for the console",
       description:
-        "The link works once, within 15 minutes. Admins can create links for other users. Keys with limits cannot create links, because a link has none.",
+        "The link works once, within 15 minutes. Admins can create links for other users. Keys with limits cannot create links.",
       body: makeSignInLinkBody,
       example: {},
       answer: signInLinkRecord,
