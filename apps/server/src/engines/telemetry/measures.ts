@@ -97,7 +97,11 @@ export function createMeasures(): Measures {
     "type",
   ]);
   const attempts = createCounter("gantry_webhook_attempts_total", "Attempts to deliver a webhook.", ["outcome"]);
-  const attemptSeconds = createHistogram("gantry_webhook_attempt_seconds", "Time of an attempt to deliver a webhook.", long);
+  const attemptSeconds = createHistogram(
+    "gantry_webhook_attempt_seconds",
+    "Time of an attempt to deliver a webhook.",
+    long,
+  );
   const filesInspected = createCounter(
     "gantry_input_files_inspected_total",
     "Input files that had to be probed or decoded, because their first bytes were not enough to check them.",
