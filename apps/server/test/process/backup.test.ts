@@ -232,8 +232,8 @@ describe("a backup", () => {
     const wrong: [Buffer, string][] = [
       [flipped, "damaged"],
       [whole.subarray(0, whole.length >> 1), "ends too early"],
-      [Buffer.concat([whole.subarray(0, whole.lastIndexOf("end.json")), Buffer.alloc(1024)]), "not whole"],
-      [Buffer.from("hello".repeat(1000)), "no archive"],
+      [Buffer.concat([whole.subarray(0, whole.lastIndexOf("end.json")), Buffer.alloc(1024)]), "incomplete"],
+      [Buffer.from("hello".repeat(1000)), "not an archive"],
     ];
     const home = newHome("untouched");
     const url = await testDatabaseUrl();

@@ -29,8 +29,8 @@ const endPrediction = (database: Database, id: string, output: string) =>
     insert into ended_predictions (id, user_id, key_id, model_id, model_name, route, status, created_at, output)
     values (${id}, 'usr_a', 'key_a', 'mdl_1', 'a/b', 'sync', 200, '2026-01-02T03:04:05.678901Z', ${output}::text::json)`;
 
-describe("rows come back as they were", () => {
-  test("whatever is in them, and however many and large they are", async () => {
+describe("rows are restored unchanged", () => {
+  test("with any content, number and size", async () => {
     const [from, to, blobs] = [await shop.freshDatabase(), await shop.freshDatabase(), await shop.freshBlobs()];
     await addUser(from, "usr_a", "anna");
     // JSON is kept as it was written: its order, its spaces, its NUL.
@@ -73,7 +73,7 @@ describe("rows come back as they were", () => {
     expect(next?.id).toBe("mdl_2");
   }, 60_000);
 
-  test("of one moment, while others go on writing", async () => {
+  test("from one snapshot during other writes", async () => {
     const [from, to, blobs] = [await shop.freshDatabase(), await shop.freshDatabase(), await shop.freshBlobs()];
     await addUser(from, "usr_a", "anna");
     let writing = true;
@@ -94,7 +94,7 @@ describe("rows come back as they were", () => {
   }, 60_000);
 });
 
-test("files come back under their keys, and their addresses follow them into another bucket", async () => {
+test("files keep their keys, and their addresses follow them into another bucket", async () => {
   const [from, to] = [await shop.freshDatabase(), await shop.freshDatabase()];
   const [blobs, elsewhere] = [await shop.freshBlobs(), await shop.freshBlobs("my-own-bucket")];
   await addUser(from, "usr_a", "anna");
@@ -124,7 +124,7 @@ async function laterSchema(name: string, sql: string): Promise<SchemaFiles> {
 }
 
 describe("versions", () => {
-  test("a backup of an older schema is restored into that one and brought up to date", async () => {
+  test("a backup of an older schema is restored and migrated", async () => {
     const [from, to, blobs] = [await shop.bareDatabase(), await shop.bareDatabase(), await shop.freshBlobs()];
     await migrate(from, ownSchema);
     await addUser(from, "usr_a", "anna");
@@ -148,7 +148,7 @@ describe("versions", () => {
     await expect(restore(ahead)).rejects.toThrow("ahead of the backup");
   }, 60_000);
 
-  test("a backup of before the baseline is refused, and says what to do", async () => {
+  test("a backup from before the baseline is refused with advice", async () => {
     const [{ database, drop }, blobs] = [await databaseOf0050(), await shop.freshBlobs()];
     shop.closing.push(drop);
     const old = restoreInto(await archiveOf(database, blobs), { database: await shop.bareDatabase(), blobs });
@@ -158,7 +158,7 @@ describe("versions", () => {
     );
   });
 
-  test("tables that are changed while they are copied make no backup, whoever changed them", async () => {
+  test("tables altered during the backup are an error", async () => {
     const [from, blobs] = [await shop.freshDatabase(), await shop.freshBlobs()];
     await addUser(from, "usr_a", "anna");
     const known = await readMigrations(migrationsDir);
@@ -182,13 +182,13 @@ describe("versions", () => {
     };
     for (const change of ["add column shoe_size int", "rename column shoe_size to shoes", "drop column shoes"]) {
       await expect(changedBy(`alter table users ${change}`)).rejects.toThrow(
-        "The tables of the database were changed while they were copied, so there is no backup: make it again",
+        "The tables were altered during the backup, so it was discarded. Create it again.",
       );
     }
     expect(await changedBy("select 1")).toMatchObject({ missing: [] });
   });
 
-  test("one of a newer or changed schema is refused", async () => {
+  test("a backup of a newer or changed schema is refused", async () => {
     const [from, to, blobs] = [await shop.freshDatabase(), await shop.freshDatabase(), await shop.freshBlobs()];
     await from.sql`insert into schema_migrations (name, hash) values ('9999-later.sql', 'x')`;
     const restoring = restoreInto(await archiveOf(from, blobs), { database: to, blobs });
@@ -196,7 +196,7 @@ describe("versions", () => {
   });
 });
 
-test("entries of an archive come out as they went in, also when they are left alone", async () => {
+test("tar entries round-trip, also if some are skipped", async () => {
   const parts: Uint8Array[] = [];
   const tar = createTarWriter(async (bytes) => void parts.push(bytes));
   const sizes = [0, 1, 511, 512, 513, 70_000];
@@ -215,7 +215,7 @@ test("entries of an archive come out as they went in, also when they are left al
   expect(seen).toEqual(["a/0", "a/1 1", "a/511 511", "a/512", "a/513 513", "a/70000", "streamed 5"]);
 });
 
-test("an archive whose description is damaged is told apart from one of a newer Gantry", async () => {
+test("a damaged description and a newer format give different errors", async () => {
   const head = async (text: string) => {
     const parts: Uint8Array[] = [];
     const tar = createTarWriter(async (bytes) => void parts.push(bytes));

@@ -12,7 +12,7 @@ afterAll(() => shop.close());
 
 const text = { contentType: "text/plain" };
 
-test("files that the tables speak of and the store does not have are named; others are no concern", async () => {
+test("missing files of rows are reported, other files are not", async () => {
   const database = await shop.freshDatabase();
   const blobs = await shop.freshBlobs();
   await addUser(database, "usr_a", "anna");

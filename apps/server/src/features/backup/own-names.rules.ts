@@ -20,7 +20,7 @@ export function namesMadeBy(migrations: readonly Known[]): Names {
   return { tables: made("table"), sequences: made("sequence") };
 }
 
-/** If a newer Gantry has upgraded the database, its tables cannot be told from those of other programs: all are taken. */
+/** If a newer Gantry has upgraded the database, its tables cannot be distinguished from those of other programs: all are taken. */
 export function namesToTake(
   all: Names,
   applied: readonly { name: string }[],

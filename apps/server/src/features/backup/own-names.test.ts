@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-test("the migrations make what is in a database of ours, and nothing is forgotten", async () => {
+test("the migrations create all tables of a database", async () => {
   const { sql } = await shop.freshDatabase();
   const own = namesMadeBy(await readMigrations(migrationsDir));
   const all = await selectNamesBeside(sql);
@@ -22,7 +22,7 @@ test("the migrations make what is in a database of ours, and nothing is forgotte
   expect((await selectSequences(sql, own)).map(({ name }) => name)).toEqual(all.sequences);
 });
 
-test("an archive that holds tables of other programs, as those of before do, is restored without them", async () => {
+test("an archive with tables of other programs is restored without them", async () => {
   const [from, to, blobs] = [await shop.freshDatabase(), await shop.freshDatabase(), await shop.freshBlobs()];
   await addUser(from, "usr_a", "anna");
   await from.sql.unsafe(`
@@ -44,7 +44,7 @@ test("an archive that holds tables of other programs, as those of before do, is 
   expect(await from.sql`select nextval('other_app_id_seq') as next`).toMatchObject([{ next: 3 }]);
 }, 60_000);
 
-test("a database without Gantry makes no backup, and an archive without tables is none", async () => {
+test("a database without Gantry and an archive without tables are errors", async () => {
   const [bare, blobs] = [await shop.bareDatabase(), await shop.freshBlobs()];
   await expect(backUp(bare, blobs)).rejects.toThrow("This database does not contain Gantry tables");
   await bare.sql`create table schema_migrations (name text, hash text)`;

@@ -36,7 +36,7 @@ async function twoInstallations() {
 const usersOf = async (database: Database) =>
   (await database.sql<{ username: string }[]>`select username from users`).map(({ username }) => username);
 
-test("one that fails half-way leaves rows, rules and files as they were", async () => {
+test("a failed restore leaves rows, rules and files unchanged", async () => {
   const { archive, to, ours } = await twoInstallations();
   const before = await contentsOf(ours);
   await expect(restoreInto(archive, { database: to, blobs: ours })).rejects.toThrow("not empty");
@@ -64,7 +64,7 @@ test("one that fails half-way leaves rows, rules and files as they were", async 
   expect(await contentsOf(ours)).toEqual({ ...Object.fromEntries(expected), "e-own": "e-own of bert" });
 }, 60_000);
 
-test("a row that does not fit is named by its number, and nothing of it is quoted", async () => {
+test("a refused row is reported by its number, without its content", async () => {
   const [from, to, blobs] = [await shop.freshDatabase(), await shop.freshDatabase(), await shop.freshBlobs()];
   await from.sql`alter table users alter column created_at type text`;
   await from.sql`
@@ -79,7 +79,7 @@ test("a row that does not fit is named by its number, and nothing of it is quote
 });
 
 /** The connection is lost at the very end: before the commit has taken place, or after. */
-test.each(["committed", "not committed"])("one whose end was not answered is found out: %s", async (end) => {
+test.each(["committed", "not committed"])("a lost answer to the commit is resolved: %s", async (end) => {
   const { archive, to, ours } = await twoInstallations();
   const before = await contentsOf(ours);
   const cut: Database = {
@@ -110,7 +110,7 @@ test.each(["committed", "not committed"])("one whose end was not answered is fou
   }
 });
 
-test("where it cannot be found out nothing is taken back, and it is said", async () => {
+test("an unknown outcome undoes nothing and is reported", async () => {
   const { archive, to, ours } = await twoInstallations();
   const settleKeys = () => Promise.reject(new Error("away"));
   const restoring = restoreInto(archive, { database: to, blobs: ours, replace: true, settleKeys });

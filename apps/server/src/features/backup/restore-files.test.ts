@@ -38,28 +38,28 @@ async function goOnAfterBackup(withBlobs: boolean) {
   for (const key of ["awaited", "new", "new-and-awaited", "drives/new", "drives/loose"])
     await blobs.put(key, Buffer.from(key), text);
   // Not ours: a bucket may hold more.
-  await blobs.put("of-somebody-else", Buffer.from("x"), text);
+  await blobs.put("of-another-program", Buffer.from("x"), text);
   return { database, blobs, archive };
 }
 
 const keysOf = async (blobs: BlobStore) => (await Array.fromAsync(blobs.keys())).sort();
 
-test("files that only the replaced tables knew are gone, all others stay", async () => {
+test("files of replaced rows are deleted, all others stay", async () => {
   const { database, blobs, archive } = await goOnAfterBackup(true);
   expect(await restoreInto(archive, { database, blobs, replace: true })).toMatchObject({ removed: 4, left: 0 });
-  expect(await keysOf(blobs)).toEqual(["awaited", "deleted", "of-somebody-else", "old"]);
+  expect(await keysOf(blobs)).toEqual(["awaited", "deleted", "of-another-program", "old"]);
   // And nothing more to do for the next one.
   expect(await restoreInto(archive, { database, blobs, replace: true })).toMatchObject({ removed: 0, left: 0 });
-  expect(await keysOf(blobs)).toEqual(["awaited", "deleted", "of-somebody-else", "old"]);
+  expect(await keysOf(blobs)).toEqual(["awaited", "deleted", "of-another-program", "old"]);
 }, 30_000);
 
-test("a backup without files removes none that its tables speak of", async () => {
+test("a backup without files deletes no file of its rows", async () => {
   const { database, blobs, archive } = await goOnAfterBackup(false);
   expect(await restoreInto(archive, { database, blobs, replace: true })).toMatchObject({ removed: 4, left: 0 });
-  expect(await keysOf(blobs)).toEqual(["awaited", "of-somebody-else", "old"]);
+  expect(await keysOf(blobs)).toEqual(["awaited", "of-another-program", "old"]);
 }, 30_000);
 
-test("a restore that does not take place removes nothing", async () => {
+test("a failed restore deletes nothing", async () => {
   const { database, blobs, archive } = await goOnAfterBackup(true);
   const before = await keysOf(blobs);
   const prepareKeys = () => Promise.reject(new Error("no room for keys"));
@@ -67,7 +67,7 @@ test("a restore that does not take place removes nothing", async () => {
   expect(await keysOf(blobs)).toEqual(before);
 }, 30_000);
 
-test("files that cannot be removed are counted, and do not undo what took place", async () => {
+test("files that cannot be deleted are counted and do not undo the restore", async () => {
   const { database, blobs, archive } = await goOnAfterBackup(true);
   const stubborn: BlobStore = {
     ...blobs,
@@ -75,5 +75,5 @@ test("files that cannot be removed are counted, and do not undo what took place"
   };
   const done = await restoreInto(archive, { database, blobs: stubborn, replace: true });
   expect(done).toMatchObject({ removed: 3, left: 1 });
-  expect(await keysOf(blobs)).toEqual(["awaited", "deleted", "new", "of-somebody-else", "old"]);
+  expect(await keysOf(blobs)).toEqual(["awaited", "deleted", "new", "of-another-program", "old"]);
 }, 30_000);

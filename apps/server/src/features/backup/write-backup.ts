@@ -117,7 +117,7 @@ const holdsNothing = (): Error => new Error("This database does not contain Gant
 async function refuseChangedSchema(sql: Sql, before: Schema, names: Names): Promise<void> {
   const now: Schema = { migrations: await selectMigrations(sql), tables: await selectTables(sql, names) };
   if (JSON.stringify(now) === JSON.stringify(before)) return;
-  throw new Error("The tables were altered during the backup, so there is no backup. Create it again.");
+  throw new Error("The tables were altered during the backup, so it was discarded. Create it again.");
 }
 
 function unlessDamaged(error: unknown): undefined {

@@ -63,7 +63,7 @@ describe("an answer of the tenant that is nested too deeply", () => {
     const { status, body, text } = await action("idp_role_create", { name: "new-role" }, true);
     expect([status, body.error.type], text).toEqual([502, "upstream_error"]);
     expect(body.error.details).toMatchObject({ outcome: "unknown" });
-    expect(body.error.message).toContain("read the state before repeating");
+    expect(body.error.message).toContain("Read the state before you repeat it");
     expect(writes()).toHaveLength(1);
   });
 

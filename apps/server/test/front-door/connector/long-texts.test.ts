@@ -60,7 +60,7 @@ test("a text that no result can hold says so everywhere, and is refused when it 
   t.llm.script = inTurn(call("idp_action_update", back), { text: "done" });
   const done = await t.run(await t.makeAgent({ tools, context_compression: false }));
   expect(done.body, done.text).toMatchObject({ status: "done" });
-  expect(t.told(1)[0]).toMatch(/code.*mark of a cut/);
+  expect(t.told(1)[0]).toMatch(/code.*mark of a shortened text/);
   expect(await t.confirmations(done.body.id)).toEqual([]);
 
   // A person gets it whole, and is refused the same.

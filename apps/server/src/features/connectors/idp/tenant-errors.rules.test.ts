@@ -68,13 +68,15 @@ describe.each([408, 500, 503])("a %i", (status) => {
   it("leaves the outcome of a write unknown", () => {
     const failure = failureOf("idp_role_create", status, { message: "Too slow" });
     expect(failure.issues[0].ctx).toMatchObject({ status, outcome: "unknown" });
-    expect(failure.issues[0].msg).toContain("whether the change was made is unknown: read the state before repeating");
+    expect(failure.issues[0].msg).toContain(
+      "whether the change was made is unknown. Read the state before you repeat it",
+    );
     expect(failure.retryable).toBe(false);
   });
 
   it("is retryable for a read", () => {
     const failure = failureOf("idp_roles_list", status, { message: "Too slow" });
-    expect(failure.issues[0].msg).toContain("repeat later");
+    expect(failure.issues[0].msg).toContain("Try again later");
     expect(failure.issues[0].ctx).not.toHaveProperty("outcome");
     expect(failure.retryable).toBe(true);
   });
@@ -83,10 +85,10 @@ describe.each([408, 500, 503])("a %i", (status) => {
 describe("sentences", () => {
   it("of the tenant end before ours begin", () => {
     expect(told("idp_role_create", 409, { message: "A role exists" })).toContain(
-      "says: A role exists. It exists already",
+      "says: A role exists. The object exists already",
     );
     for (const message of ["It exists.", "Does it exist?", "It exists!"]) {
-      expect(told("idp_role_create", 409, { message })).toContain(`says: ${message} It exists already`);
+      expect(told("idp_role_create", 409, { message })).toContain(`says: ${message} The object exists already`);
     }
     expect(failureOf("idp_role_create", 409, { message: "A role exists" }).issues[0].ctx).toMatchObject({
       message: "A role exists",

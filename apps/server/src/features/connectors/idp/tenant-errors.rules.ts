@@ -96,8 +96,8 @@ function meaningOf(status: number, errorCode: string, message: string, context: 
   }
   if (status === 409) {
     return {
-      what: "Conflict with an existing object of the tenant",
-      toDo: "Read or update the existing object, or choose another name.",
+      what: "The tenant reports a conflict",
+      toDo: "The object exists already. Read or update it, or choose another name.",
     };
   }
   if (isOutage(status)) {
