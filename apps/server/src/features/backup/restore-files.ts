@@ -99,9 +99,9 @@ export function restoreFiles(store: BlobStore, archive: Archive): FileRestore {
       for (let at = 0; at < keys.length; at += keysAtOnce) {
         const asked = keys.slice(at, at + keysAtOnce);
         const known = new Set(await stillKnown(asked));
-        const doomed = asked.filter((key) => !known.has(key));
-        for (let next = 0; next < doomed.length; next += deletesAtOnce) {
-          const together = doomed.slice(next, next + deletesAtOnce).map((key) => removeFrom(store, key));
+        const unused = asked.filter((key) => !known.has(key));
+        for (let next = 0; next < unused.length; next += deletesAtOnce) {
+          const together = unused.slice(next, next + deletesAtOnce).map((key) => removeFrom(store, key));
           for (const end of await Promise.all(together)) if (end !== "was not there") counts[end] += 1;
         }
       }

@@ -1,7 +1,7 @@
 import type { Log } from "../../kernel/log.ts";
 import { singleFlight } from "../../kernel/single-flight.ts";
 import type { DrivesDeps } from "./drive.ts";
-import { doomLooseBlobs, forgetLooseBlobs } from "./store.ts";
+import { claimLooseBlobs, deleteLooseBlobRows } from "./store.ts";
 
 const batch = 200;
 /** A batch that is not finished in this time is due again. */
@@ -16,7 +16,7 @@ const everyMs = 60_000;
 export async function collectLooseBlobs({ database, blobs, clock }: DrivesDeps): Promise<number> {
   const now = clock.now();
   const again = new Date(now.getTime() + claimMs);
-  const keys = await doomLooseBlobs(database.sql, { now, again, limit: batch });
+  const keys = await claimLooseBlobs(database.sql, { now, again, limit: batch });
   const gone: string[] = [];
   let failure: { error: unknown } | undefined;
   for (const key of keys) {
@@ -27,7 +27,7 @@ export async function collectLooseBlobs({ database, blobs, clock }: DrivesDeps):
       failure ??= { error };
     }
   }
-  if (gone.length > 0) await forgetLooseBlobs(database.sql, gone);
+  if (gone.length > 0) await deleteLooseBlobRows(database.sql, gone);
   if (failure) throw failure.error;
   return keys.length;
 }

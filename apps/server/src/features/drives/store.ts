@@ -202,14 +202,14 @@ export async function takeLooseBlob(tx: Transaction, key: string): Promise<boole
 }
 
 /** After this no file can take the blob. False if it is not loose. */
-export async function doomLooseBlob(sql: Sql, key: string, now: Date): Promise<boolean> {
+export async function claimLooseBlob(sql: Sql, key: string, now: Date): Promise<boolean> {
   const { count } = await sql`
     update drive_loose_blobs set is_doomed = true, collect_after = least(collect_after, ${now}) where key = ${key}`;
   return count > 0;
 }
 
 /** Claims due blobs for the collector. Unfinished ones are due again at `again`. */
-export async function doomLooseBlobs(
+export async function claimLooseBlobs(
   sql: Sql,
   { now, again, limit }: { now: Date; again: Date; limit: number },
 ): Promise<string[]> {
@@ -222,6 +222,6 @@ export async function doomLooseBlobs(
   return rows.map((row) => row.key);
 }
 
-export async function forgetLooseBlobs(sql: Sql, keys: readonly string[]): Promise<void> {
+export async function deleteLooseBlobRows(sql: Sql, keys: readonly string[]): Promise<void> {
   await sql`delete from drive_loose_blobs where key = any(${[...keys]}::text[])`;
 }

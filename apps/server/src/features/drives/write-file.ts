@@ -15,9 +15,9 @@ import {
 } from "./drive.ts";
 import { filePath } from "./path.rules.ts";
 import {
-  doomLooseBlob,
+  claimLooseBlob,
+  deleteLooseBlobRows,
   type FileRow,
-  forgetLooseBlobs,
   insertFile,
   insertLooseBlob,
   lockDrive,
@@ -105,7 +105,7 @@ export async function stageContent(
     return { key, size, etag, head };
   } catch (error) {
     // If this fails too, the collector does it later. The first error is the one to report.
-    await forgetLooseBlobs(database.sql, [key]).catch(() => {});
+    await deleteLooseBlobRows(database.sql, [key]).catch(() => {});
     const isBeyondQuota = maxBytes < maxDriveFileBytes && error instanceof Fault && error.type === "file_too_large";
     throw isBeyondQuota ? quotaExceeded(storage) : error;
   } finally {
@@ -119,9 +119,9 @@ export async function stageContent(
  */
 export async function discardBlob({ database, blobs, clock }: DrivesDeps, key: string): Promise<void> {
   try {
-    if (!(await doomLooseBlob(database.sql, key, clock.now()))) return;
+    if (!(await claimLooseBlob(database.sql, key, clock.now()))) return;
     await blobs.delete(key);
-    await forgetLooseBlobs(database.sql, [key]);
+    await deleteLooseBlobRows(database.sql, [key]);
   } catch {
     // See above.
   }

@@ -5,9 +5,9 @@ import { fault } from "../../kernel/errors.ts";
 import { everythingOf, type Scope } from "../accounts/index.ts";
 import type { FilesDeps } from "./files-deps.ts";
 import {
+  deleteDeletedRows,
   deleteFileRow,
   deleteOutputRows,
-  forgetDeleted,
   insertDeleted,
   listDueDeleted,
   listUploadsBefore,
@@ -59,7 +59,7 @@ export async function discardBytes({ database, blobs, clock }: FilesDeps, key: s
   try {
     await blobs.delete(key);
     if (until > clock.now()) await postponeDeleted(database.sql, key, until);
-    else await forgetDeleted(database.sql, [key]);
+    else await deleteDeletedRows(database.sql, [key]);
   } catch {
     // See above.
   }
@@ -82,7 +82,7 @@ export async function collectDeletedFiles({ database, blobs }: FilesDeps, now: D
   const keys = await listDueDeleted(database.sql, now, batch);
   for (const key of keys) {
     await blobs.delete(key);
-    await forgetDeleted(database.sql, [key]);
+    await deleteDeletedRows(database.sql, [key]);
   }
   return { dropped: keys.length, more: keys.length === batch };
 }

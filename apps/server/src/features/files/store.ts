@@ -258,7 +258,7 @@ export async function listDueDeleted(sql: Sql, now: Date, limit: number): Promis
   return rows.map((row) => row.key);
 }
 
-export async function forgetDeleted(sql: Sql, keys: readonly string[]): Promise<void> {
+export async function deleteDeletedRows(sql: Sql, keys: readonly string[]): Promise<void> {
   await sql`delete from deleted_files where key = any(${[...keys]}::text[])`;
 }
 

@@ -115,7 +115,7 @@ export async function startWebhookSender(deps: WebhookSenderDeps): Promise<Webho
   }
 
   async function send(row: ClaimedRow, signing: readonly SealedSecret[]): Promise<void> {
-    const lapsesAt = performance.now() + leaseMs;
+    const leaseEndsAt = performance.now() + leaseMs;
     const about = { delivery_id: row.id, prediction_id: row.predictionId, destination: row.destination };
     const { end, cause, drained } = await telemetry.inSpan(
       () => ({ name: "webhook", kind: "producer", attributes: { "gantry.prediction_id": row.predictionId } }),
@@ -128,7 +128,7 @@ export async function startWebhookSender(deps: WebhookSenderDeps): Promise<Webho
     if (cause !== undefined) log.error({ ...about, failures, err: cause }, "Failed to prepare a webhook.");
     else if (verdict.lastError !== null) log.info({ ...about, failures, outcome: verdict.status }, verdict.lastError);
     const result: Result = { ...verdict, id: row.id, claim: row.claim, latencyMs: end.latencyMs };
-    const [dueInMs] = await Promise.all([write(result, lapsesAt), drained]);
+    const [dueInMs] = await Promise.all([write(result, leaseEndsAt), drained]);
     if (dueInMs !== null) wakeIn(dueInMs);
   }
 
@@ -139,12 +139,12 @@ export async function startWebhookSender(deps: WebhookSenderDeps): Promise<Webho
   });
 
   /** Retries while the database is unavailable, until the lease ends: then another node sends the delivery. */
-  async function write(result: Result, lapsesAt: number): Promise<number | null> {
+  async function write(result: Result, leaseEndsAt: number): Promise<number | null> {
     for (;;) {
       try {
         return await batcher.add(result);
       } catch (error) {
-        if (!(error instanceof Fault) || performance.now() > lapsesAt) throw error;
+        if (!(error instanceof Fault) || performance.now() > leaseEndsAt) throw error;
         await sleep(pauseAfterErrorMs);
       }
     }
