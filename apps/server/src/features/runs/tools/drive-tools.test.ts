@@ -64,7 +64,7 @@ describe("the caller's own drives", () => {
       text: "Wrote 7 bytes to /notes/today.md, a new file",
       isError: false,
     });
-    expect((await use("drive_write", { path: "notes/today.md", content: "two" })).text).toMatch(/in the place of/);
+    expect((await use("drive_write", { path: "notes/today.md", content: "two" })).text).toMatch(/replacing the old file/);
     expect(await use("drive_read", { path: "/notes/today.md" })).toEqual({ text: "two", isError: false });
     expect(await use("drive_list", { path: "/" })).toEqual({
       text: '{"items":[{"path":"/notes","type":"directory"}]}',
@@ -89,7 +89,7 @@ describe("the caller's own drives", () => {
     const spare = (await drives.createDrive(owner, { name: "spare" })).id;
     for (const id of [foreign, spare, "drv_nothing", "\0", "../x"]) {
       expect(await use("drive_read", { path: "/a", drive_id: id })).toEqual({
-        text: `The agent does not have this drive. It has: ${first}, ${second}`,
+        text: `The agent does not have this drive. Its drives: ${first}, ${second}`,
         isError: true,
       });
     }
@@ -100,7 +100,7 @@ describe("the caller's own drives", () => {
   });
 
   test.each(["/../etc/passwd", "/a/../b", "//", "/a//b", "/a\0b", `/${"n".repeat(300)}`, "/"])(
-    "a wrong path is told: %j",
+    "an invalid path is reported: %j",
     async (path) => {
       for (const id of ["drive_read", "drive_write", "drive_delete"]) {
         expect(await use(id, { path, content: "x" })).toMatchObject({

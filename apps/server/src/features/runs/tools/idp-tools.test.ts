@@ -74,7 +74,7 @@ describe("failures", () => {
   });
 
   test("a refusal of the tenant, with advice", async () => {
-    const missing = await execute(toolOf("idp_user_get"), { id: "auth0|nobody" });
+    const missing = await execute(toolOf("idp_user_get"), { id: "auth0|missing" });
     expect(missing.isError).toBe(true);
     expect(missing.text).toMatch(/The tenant does not have this object \(404\)[\s\S]*Check the id[\s\S]*"status":404/);
     token = await t.configure(["read:roles"]);

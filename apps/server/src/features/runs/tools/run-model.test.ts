@@ -248,8 +248,8 @@ describe("files", () => {
 });
 
 describe("a model that cannot be called", () => {
-  test.each(["nobody/nothing", "ann", "", "/", "a/b/c", "ann/echo/", "../x", "\0/\0", "constructor/__proto__"])(
-    "because there is none: %j",
+  test.each(["missing/model", "ann", "", "/", "a/b/c", "ann/echo/", "../x", "\0/\0", "constructor/__proto__"])(
+    "because it does not exist: %j",
     async (model) => {
       expect(await run(model, { prompt: "x" })).toMatchObject({
         isError: true,

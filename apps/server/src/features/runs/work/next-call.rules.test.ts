@@ -115,7 +115,7 @@ describe("the call after text that was cut off", () => {
     expect(prompt).toMatch(/\nb{79}$/);
   });
 
-  test("asks for less reasoning if there is no text", () => {
+  test("asks for less reasoning without text", () => {
     expect(next({ last: cut("work", " ") }).prompt).toMatch(/^Your message was cut off .* Think less/);
   });
 
@@ -124,7 +124,7 @@ describe("the call after text that was cut off", () => {
     expect(prompt).toMatch(/Continue exactly where it stopped.*It began so$/s);
   });
 
-  test("continues the work if there is no text yet", () => {
+  test("continues the work without text", () => {
     const call = next({ last: cut("work", ""), tools, output_schema: schema });
     expect(call).toEqual({ kind: "work", prompt: expect.stringContaining(atLimit), chat: { tools } });
   });
