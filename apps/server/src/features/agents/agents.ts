@@ -39,7 +39,7 @@ export interface ListAgentsQuery {
   visibility?: AgentVisibility | undefined;
 }
 
-/** The caller's agents, newest first, with current warnings. A key limited to models gets cards of the agents that it may run. */
+/** Newest first, with current warnings. A key limited to models gets cards of the agents that it may run. */
 export async function listAgents(
   context: AgentsContext,
   caller: Caller,

@@ -98,7 +98,7 @@ async function argumentIssues(
   return faults.map((found) => schemaIssue(found, root));
 }
 
-/** Current warnings of stored revisions: references may have changed since. Checked with the rights of the owner, not of the key. */
+/** Current warnings of stored revisions, because references may have changed. Checked with all rights of the owner. */
 export function presentWarnings(
   context: AgentsContext,
   owner: Caller,

@@ -24,7 +24,7 @@ export interface References {
   connectorProblem(): Promise<string | undefined>;
 }
 
-/** Lookups for any number of agents of one user: concurrent ones are batched, so a list costs as many queries as one agent. */
+/** Concurrent lookups are batched, so a list of agents costs as many queries as one agent. */
 export function referencesOf(context: AgentsContext, caller: Caller): References {
   const { sql } = context.database;
   const { userId } = caller;

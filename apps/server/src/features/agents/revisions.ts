@@ -62,7 +62,7 @@ const lists = {
   mcp_servers: (snapshot: AgentSnapshot) => byId(snapshot.mcp_servers, ({ id }) => id),
 };
 
-/** Fields that differ; without `before`, all fields. Only the order of drives counts: tools use the first one by default. */
+/** Fields that differ; without `before`, all. Of lists, only the order of drives counts: the first is the default. */
 export function diffSnapshots(before: AgentSnapshot | undefined, after: AgentSnapshot): RevisionDiff["changes"] {
   const changes: Record<string, ListChange | ValueChange> = {};
   for (const field of Object.keys(after) as (keyof AgentSnapshot)[]) {

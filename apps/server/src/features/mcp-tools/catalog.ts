@@ -116,7 +116,7 @@ export type FoundTool =
   | { kind: "agent"; runnable: Runnable }
   | { kind: "action"; name: string };
 
-/** The tool with this name; undefined if it is not offered to the caller. Rejects like the routes if a model refuses the caller. */
+/** Undefined if the tool is not offered to the caller. Rejects like the routes if a model refuses the caller. */
 export async function findTool(context: McpToolsContext, caller: Caller, name: string): Promise<FoundTool | undefined> {
   const address = readToolName(name);
   switch (address?.kind) {
@@ -137,14 +137,14 @@ export async function findTool(context: McpToolsContext, caller: Caller, name: s
   }
 }
 
-/** The read actions of the connector, where the caller has set one up. A key confined to some models does not reach it. */
+/** Read actions of the caller's connector, if it has one. Keys limited to models cannot use them. */
 export async function readActions({ idp }: McpToolsContext, caller: Caller) {
   if (isConfined(caller)) return [];
   const connector = await unlessMissing(idp.read(caller.userId));
   return connector ? idp.describeTools().filter(({ kind }) => kind === "read") : [];
 }
 
-/** Other users' public models are offered only if the key names them: their owners write text that the client's model reads. */
+/** Public models of other users are offered only if the key names them: their text reaches the client's model. */
 async function findModel({ models }: McpToolsContext, caller: Caller, owner: string, name: string) {
   const found = await models.getModel(`${owner}/${name}`);
   if (!found || !isChosen(caller, found)) return undefined;

@@ -148,7 +148,7 @@ function valueSchema(field: FieldSchema, isRequired: boolean): Record<string, un
 
 const deepest = 16;
 
-/** Whether an object can satisfy the schema, as far as types, constants and combinations show. References count as yes. */
+/** Whether an object can satisfy the schema, judged by types, constants and combinations. References count as yes. */
 export function takesObject(schema: unknown, depth = 0): boolean {
   if (schema === false) return false;
   if (!isRecord(schema) || depth > deepest) return true;

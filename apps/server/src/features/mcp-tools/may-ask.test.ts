@@ -4,7 +4,7 @@ import { fault } from "../../kernel/errors.ts";
 import type { Runnable } from "../agents/index.ts";
 import { createMayAsk, type MayAskDeps } from "./may-ask.ts";
 
-// test/front-door/mcp/agents.test.ts tests real agents and servers. These cases cannot be saved, or need hundreds of agents.
+// test/front-door/mcp/agents.test.ts tests real agents. These cases cannot be saved, or need hundreds of agents.
 
 const calls = (agentId: string): AgentTool => ({ type: "agent", agent_id: agentId });
 const snapshot = (tools: AgentTool[], servers: { id: string; tools?: string[] }[] = []) =>

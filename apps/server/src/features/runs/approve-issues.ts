@@ -3,7 +3,7 @@ import type { Runnable } from "../agents/index.ts";
 import { isServerToolName } from "../tool-servers/index.ts";
 import type { RunsContext } from "./context.ts";
 
-/** Entries of `approve` that cannot be the name of a tool, in this run or its descendants. Finds typos before the run waits. */
+/** Entries of `approve` that no tool of the run or its descendants can have: a typo would block the run later. */
 export async function approveIssues(
   { agents }: Pick<RunsContext, "agents">,
   agent: Runnable,

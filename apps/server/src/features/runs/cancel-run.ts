@@ -16,7 +16,7 @@ type EndDeps = Pick<RunsContext, "database" | "feed" | "write">;
 /** How long to wait for a node to end its run. Live nodes take a fraction of this. */
 const nodeWaitMs = 3_000;
 
-/** Cancels a run after its descendants. Claimed runs are stopped by their node, the others here. No effect on an ended run. */
+/** Cancels a run after its descendants. Nodes stop their claimed runs; the others end here. */
 export async function cancelRun(context: RunsContext, caller: Caller, id: string): Promise<Run> {
   const run = await readOwnRun(context, caller, id);
   if (run.status === "done" || run.status === "error") return run;
@@ -33,7 +33,7 @@ export async function endDescendants(deps: EndDeps, run: Pick<Run, "id" | "claim
   if (await requestCancelOfDescendants(deps.database, run)) await untilDescendantsEnded(deps, run.id);
 }
 
-/** Waits until the cancelled descendants have ended, leaves first, so that the run includes their charges. Gives up after a time. */
+/** Ends cancelled descendants, leaves first, so that the run includes their charges. Gives up after a time. */
 async function untilDescendantsEnded(deps: EndDeps, runId: string): Promise<void> {
   for (const until = performance.now() + nodeWaitMs; ; ) {
     const ending = await listEndingDescendants(deps.database.sql, runId);

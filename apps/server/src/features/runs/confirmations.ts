@@ -8,7 +8,6 @@ import type { RunsContext } from "./context.ts";
 import { readOwnRun } from "./read-runs.ts";
 import type { Run } from "./run.ts";
 
-/** Confirmations of a run and its descendants, including resolved ones. */
 export async function readConfirmations(context: RunsContext, caller: Caller, runId: string): Promise<Confirmation[]> {
   return listConfirmations(context.database.sql, await readOwnRun(context, caller, runId));
 }

@@ -103,7 +103,6 @@ function addNew(issues: Issue[], more: readonly Issue[]): void {
   issues.push(...more.filter((issue) => !seen.has(pathOf(issue))));
 }
 
-/** Throws all issues at once. */
 async function readBody(
   context: RunsContext,
   { userId }: Caller,

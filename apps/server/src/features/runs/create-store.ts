@@ -53,7 +53,6 @@ export async function insertRun(
 export interface ChainState {
   isLive: boolean;
   isCancelled: boolean;
-  /** Agents of the chain. */
   agentIds: readonly string[];
   /** What the run may still cost; null: no limit. */
   budget: Micros | null;

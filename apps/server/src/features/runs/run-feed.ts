@@ -55,7 +55,6 @@ interface Tail {
   readonly from: number;
   waiting: Set<() => void>;
   readers: number;
-  /** Reads new events. */
   readonly read: () => Promise<void>;
 }
 

@@ -24,7 +24,6 @@ export function createRunWriter(deps: {
   log: Log;
   telemetry: Pick<Telemetry, "runEnded">;
   wakeWorkers(): void;
-  /** Number of runs on this node. */
   underWay(): number;
 }): WriteRun {
   const batcher = createBatcher<RunChange, Written>({
@@ -154,7 +153,6 @@ export interface Written {
   room: Micros | null;
   /** `room` without the holds of calls under way. */
   spare: Micros | null;
-  /** Whether `hold` fits. */
   held: boolean;
   /** A worker may continue the run or its parent. */
   wake: boolean;

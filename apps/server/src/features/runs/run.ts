@@ -38,7 +38,6 @@ export interface Run {
   readonly baseUrl: string;
   readonly holder: string | null;
   readonly claim: number;
-  /** Number of writes. */
   readonly writes: number;
   readonly deaths: number;
   readonly parked: boolean;
@@ -66,7 +65,6 @@ export const isAsking = ({ phase }: Pick<Run, "phase">): boolean => phase === "a
 
 export type StepKind = "plan" | "work" | "format" | "summary";
 
-/** The answer of one model call. */
 export type ModelMessage = Omit<Extract<ChatMessage, { role: "assistant" }>, "role"> & {
   /** Of a summary: the last step that it replaces. */
   covers?: number;

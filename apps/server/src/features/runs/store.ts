@@ -33,7 +33,7 @@ export interface RunFilter {
   status?: RunStatus | undefined;
 }
 
-/** Newest first. Without an agent or a parent, only root runs. Whole rows are long, so they are read only for the page. */
+/** Newest first. Without an agent or a parent, only root runs. Whole rows are read only for the page. */
 export async function selectRuns(
   sql: Sql,
   { agentId, parentId, userId, onlyKeyId = null, status }: RunFilter,
@@ -104,7 +104,6 @@ export async function releaseRunsOf(sql: Sql, deadNode: string): Promise<number>
   return row?.n ?? 0;
 }
 
-/** Dead nodes that still have claims. */
 export async function listDeadNodes(sql: Sql, gone: Gone): Promise<string[]> {
   const rows = await sql<{ holder: string }[]>`
     select distinct r.holder from runs r where r.holder is not null and ${gone(sql, sql`r.holder`)}`;
@@ -123,7 +122,7 @@ export async function listClaims(sql: Sql, nodeId: string): Promise<RunClaim[]> 
     select id, claim, cancel_requested as "cancelRequested" from runs where holder = ${nodeId}`;
 }
 
-/** Releases a claim that its node does not work on. A failed attempt counts as a death, so that the run ends eventually. */
+/** Releases a claim without a session. A failed attempt counts as a death, so that the run ends eventually. */
 export async function releaseRun(
   sql: Sql,
   { id, claim }: Pick<RunClaim, "id" | "claim">,
@@ -153,7 +152,6 @@ export async function hasLiveDescendants(sql: Sql, runId: string): Promise<boole
   return rows.length > 0;
 }
 
-/** Live descendants whose cancellation was requested. */
 export async function listEndingDescendants(
   sql: Sql,
   runId: string,
@@ -185,7 +183,6 @@ async function cancelAll(tx: Transaction, chosen: ReturnType<typeof treeOf>): Pr
   await tx`select 1 from runs where ${chosen} order by cardinality(ancestors), id for update`;
   await tx`
     update runs set cancel_requested = true, parked = false where ${chosen} and status in ('pending', 'running')`;
-  // Notifies the nodes that work on the runs.
   await tx`
     select pg_notify(${cancelChannel}, id) from runs where ${chosen} and cancel_requested and holder is not null`;
 }

@@ -25,7 +25,7 @@ export interface ServerToolOutcome {
   failure?: "not_made" | "unknown";
 }
 
-/** Calls a tool for a run. A failure of the server is an outcome for the model; only an abort or an unknown server rejects. */
+/** Calls a tool for a run. Failures of the server are outcomes; only an abort or an unknown server rejects. */
 export async function callTool(context: ToolServersContext, call: ServerToolCall): Promise<ServerToolOutcome> {
   const server = await findServerOrThrow(context, call.ownerId, call.serverId);
   const { userId, tool, arguments: given, signal, onProgress } = call;

@@ -80,7 +80,7 @@ function changedAuth(
   return { authType: former.authType, authHeader: former.authHeader, sealedCredential: former.sealedCredential };
 }
 
-/** Whether the credential may be sent to the new address: the same origin, or https on the default port instead of http. */
+/** Whether the credential may go to the new address: same origin, or https on the default port instead of http. */
 export function keepsOrigin(former: string, next: string): boolean {
   const [from, to] = [new URL(former), new URL(next)];
   const isSecured = from.protocol === "http:" && to.protocol === "https:";
@@ -110,7 +110,7 @@ export async function removeServer(
 /** The client waits for its response meanwhile. */
 const testTimeoutMs = 20_000;
 
-/** Connects and lists the tools. A server that does not answer is still registered; one at a private address is refused. */
+/** Connects and lists the tools. A server that does not answer is still registered; a private address is refused. */
 async function testConnection(context: ToolServersContext, server: Callable): Promise<ConnectionResult> {
   // A separate connection: another change may be testing other credentials.
   const id = newId("request");

@@ -75,7 +75,7 @@ function saysAboutServer({ reason, outcome }: ToolServerError): boolean {
 type SealedFor = Pick<SealedToolServer, "id" | "ownerId" | "url">;
 type SealedAuth = Pick<SealedToolServer, "authType" | "authHeader" | "sealedCredential">;
 
-/** The host is part of the context, so a credential for one host does not open for another. `changedAuth` checks the port. */
+/** Contains the host, so a credential cannot be opened for another host. `changedAuth` checks the port. */
 const sealContext = ({ ownerId, id, url }: SealedFor) => `tool-server:${ownerId}:${id}:${new URL(url).hostname}`;
 
 export function sealAuth(

@@ -64,7 +64,9 @@ describe("the caller's own drives", () => {
       text: "Wrote 7 bytes to /notes/today.md, a new file",
       isError: false,
     });
-    expect((await use("drive_write", { path: "notes/today.md", content: "two" })).text).toMatch(/replacing the old file/);
+    expect((await use("drive_write", { path: "notes/today.md", content: "two" })).text).toMatch(
+      /replacing the old file/,
+    );
     expect(await use("drive_read", { path: "/notes/today.md" })).toEqual({ text: "two", isError: false });
     expect(await use("drive_list", { path: "/" })).toEqual({
       text: '{"items":[{"path":"/notes","type":"directory"}]}',

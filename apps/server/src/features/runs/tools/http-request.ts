@@ -26,7 +26,7 @@ export interface HttpRequestDeps {
   limitMs?: number;
 }
 
-/** Sends one guarded request to a public address, or only to the origin of the binding. Any status is a result, not an error. */
+/** Sends one guarded request to a public address, or only to the origin of the binding. Any status is a result. */
 export function httpRequestTool(info: ToolInfo, deps: HttpRequestDeps, scope: RunScope): RunTool {
   const binding = bindingOf(scope.snapshot.tools, info.id);
   return {
@@ -87,7 +87,6 @@ async function request(deps: HttpRequestDeps, scope: RunScope, call: ToolCallReq
 const notBound =
   "The request was not sent. The agent's creator fixed headers or a body without an origin, so they are not sent for other users. The creator sets `origin` in the agent's http_request binding and publishes it again.";
 
-/** Secrets of the agent's creator that the fixed headers refer to, by name. */
 async function revealSecrets(
   { secrets }: HttpRequestDeps,
   scope: RunScope,

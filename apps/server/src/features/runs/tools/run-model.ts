@@ -27,7 +27,7 @@ export interface RunModelDeps {
   readInput: ReadModelInput;
 }
 
-/** Calls another model with the rights and the money of the caller. Private models and files need the caller's permission. */
+/** Calls a model with the rights and money of the caller. Private models and files need the caller's permission. */
 export function runModelTool(info: ToolInfo, deps: RunModelDeps, scope: RunScope): RunTool {
   return {
     name: info.id,

@@ -2,10 +2,9 @@ import type { AgentSnapshot, RunLeave } from "@gantry/wire";
 import type { Caller } from "../../accounts/index.ts";
 import type { CallUsage } from "../call-usage.ts";
 
-/** Marks a run, in its connectors, as started by another user's agent. Then the caller's own agent needs permission too. */
+/** In the connectors of a run: another user's agent started it. Then the caller's own agent needs permission too. */
 export const calledByOthersAgent = "under-others";
 
-/** The caller of a run and what its tools may use. */
 export interface RunScope {
   runId: string;
   /** The caller, who pays for the run. */
@@ -21,7 +20,7 @@ export interface RunScope {
   baseUrl: string;
 }
 
-/** Whether the creator runs the agent directly. Called by another user's agent, it has no more rights than for others. */
+/** Whether the creator runs the agent directly, not through another user's agent. */
 export function isOwnersOwnRun({
   userId,
   ownerId,
@@ -67,23 +66,22 @@ export interface RunTool {
   /** For the model: unique within the run, `[a-zA-Z0-9_-]{1,64}`. */
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of the arguments. */
   readonly parameters: Record<string, unknown>;
   /** The upstream server wrote `parameters` and validates the arguments itself. */
   readonly checksItself?: boolean;
-  /** Replaces the validation against `parameters`. Throws a Fault with all issues, including values that cannot be stored. */
+  /** Validates the arguments instead of `parameters`. Throws a Fault with all issues. */
   check?(args: Readonly<Record<string, unknown>>): void;
   /** After a crash, a read is repeated; a write is reported with an unknown outcome. */
   readonly kind: "read" | "write";
   /** Needs a confirmation by default; a binding may override this. */
   readonly asks: boolean;
   execute(call: ToolCallRequest): Promise<ToolOutcome>;
-  /** Largest charge of a call, in millionths of a dollar. Such a call ends soon after an abort, and the run waits for it. */
+  /** Largest charge of a call, in micros. After an abort the run waits for such a call. */
   mostCost?(args: Readonly<Record<string, unknown>>): Promise<number>;
   /** Arguments for events and confirmations, without secrets. */
   mask?(args: Readonly<Record<string, unknown>>): Record<string, unknown>;
   /** What a call would act on now, such as a tenant or a drive. A confirmation is valid only for this target. */
   target?(args: Readonly<Record<string, unknown>>): Promise<string>;
-  /** Details for the confirmation, without secrets. Rejects with a Fault if the call would fail: then no confirmation is needed. */
+  /** Details for the confirmation, without secrets. Rejects with a Fault if the call would fail. */
   preview?(call: ToolCallRequest): Promise<Record<string, unknown> | undefined>;
 }

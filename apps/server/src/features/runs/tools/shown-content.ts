@@ -50,7 +50,6 @@ function decoded(bytes: Buffer, isWhole: boolean, charset: string | undefined): 
   try {
     return charset === undefined ? undefined : new TextDecoder(charset).decode(bytes).replaceAll("\0", "\uFFFD");
   } catch {
-    // Unknown encoding.
     return undefined;
   }
 }

@@ -21,7 +21,6 @@ function isPlatformFault(error: Fault): boolean {
   return error.type === "internal_server_error" || isUnavailable(error);
 }
 
-/** One line for each issue. */
 export function explainFault({ issues, retryAfterSeconds }: Fault): string {
   const lines = issues.map(explainIssue);
   if (retryAfterSeconds !== undefined) lines.push(`Try again after ${Math.ceil(retryAfterSeconds)} seconds.`);

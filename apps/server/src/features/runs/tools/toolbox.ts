@@ -40,7 +40,6 @@ export interface ToolboxDeps {
   ): Promise<{ tools: RunTool[]; missing: readonly MissingTool[] }>;
 }
 
-/** All tools of a run, under unique names. */
 export async function openToolbox(deps: ToolboxDeps, scope: RunScope, signal: AbortSignal): Promise<Toolbox> {
   const { snapshot } = scope;
   const { tools, missing } = await deps.toolsFor(scope, { signal });

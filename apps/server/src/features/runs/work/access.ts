@@ -3,7 +3,7 @@ import { holdsConversations, type Model, type Models } from "../../models/index.
 import type { Run, RunHistory } from "../run.ts";
 import { keyRevoked, RunFailed } from "./stopped.ts";
 
-/** The user who pays for a model call instead of the caller: the agent's creator pays for private models, whose price the caller cannot see. */
+/** The creator pays for private models of an agent, because the caller cannot see their price. */
 export function sponsorOf(
   { manifest }: Model,
   { ownerId, userId }: Pick<Run, "ownerId" | "userId">,
@@ -42,7 +42,7 @@ export interface CallerDeps {
   accounts: Pick<Accounts, "callerOfKey">;
 }
 
-/** Checked before something is sent or written for the caller. Ends the run if the key was revoked. */
+/** Checked before each action for the caller. Ends the run if the key was revoked. */
 export async function requireCaller({ accounts }: CallerDeps, { keyId }: Pick<Run, "keyId">): Promise<Caller> {
   const caller = await accounts.callerOfKey(keyId);
   if (!caller) throw keyRevoked();

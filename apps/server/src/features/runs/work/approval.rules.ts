@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { StoredCall } from "../run.ts";
 import { callKey } from "./tool-results.rules.ts";
 
-/** The call that an approval is valid for: `<hash of tool and arguments>.<hash of the target>`, if the tool has a target. */
+/** What an approval is valid for: `<hash of tool and arguments>.<hash of the target>`, the second if there is a target. */
 export function bindApproval(call: Pick<StoredCall, "tool" | "arguments">, target: string | undefined): string {
   const ofCall = hashOf(callKey(call.tool, call.arguments));
   return target === undefined ? ofCall : `${ofCall}.${hashOf(target)}`;

@@ -16,16 +16,13 @@ export type MadeCall = CalledModel &
   };
 
 interface ModelRequest {
-  /** Prediction id of the call. */
   callId: string;
-  /** Set if the call is a summary. */
   summingUp: SummaryRange | undefined;
   caller: Caller | undefined;
   chat: Omit<ChatCall, "signal">;
   inputTokens: number;
 }
 
-/** Calls the model of the run within the cost limit of the run. */
 export async function askModel(
   deps: ModelCallDeps & ModelDeps,
   session: RunSession,

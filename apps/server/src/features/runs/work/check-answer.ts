@@ -44,7 +44,6 @@ export async function outputOf(
   throw new RunFailed("internal", `The model's answer never satisfied the output schema: ${reasons.join("; ")}`);
 }
 
-/** Whether the next call formats the answer. */
 export async function isFormattedAfter(deps: AnswerDeps, answered: Answered, step: Step): Promise<boolean> {
   const { snapshot } = answered;
   if (step.kind === "format") return true;

@@ -124,7 +124,6 @@ export async function summaryCall(
   };
 }
 
-/** The step of a summary and its event. */
 export function summaryStep(
   called: MadeCall,
   { covers, before_tokens: before }: SummaryRange,

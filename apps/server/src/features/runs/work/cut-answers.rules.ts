@@ -15,7 +15,6 @@ export function isCutCall({ cutAtTokens, toolCalls }: ModelMessage, position: nu
   return cutAtTokens !== undefined && position === toolCalls.length - 1;
 }
 
-/** Calls that were complete. */
 export function wholeCalls(steps: readonly Step[], calls: readonly StoredCall[]): readonly StoredCall[] {
   const cut = new Map(steps.filter(({ message }) => message.cutAtTokens !== undefined).map((step) => [step.n, step]));
   if (cut.size === 0) return calls;

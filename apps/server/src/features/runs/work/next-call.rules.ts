@@ -20,7 +20,6 @@ export interface NextCall {
   chat: Pick<ChatCall, "tools" | "toolChoice" | "responseSchema">;
 }
 
-/** The state that decides the next call of a live run. */
 export interface RunState {
   snapshot: Pick<AgentSnapshot, "instructions" | "output_schema">;
   tools: readonly ChatTool[];

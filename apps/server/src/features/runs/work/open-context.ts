@@ -13,7 +13,6 @@ export interface ContextDeps extends ToolboxDeps, ModelDeps, CallerDeps {
   templates: Pick<Templates, "render">;
 }
 
-/** What every claim of a run needs. */
 export interface RunContext {
   /** Undefined if the key was revoked, but the answer of an earlier call must still be stored. */
   caller: Caller | undefined;
@@ -21,7 +20,6 @@ export interface RunContext {
   prompts: Pick<Conversation, "system" | "goal">;
 }
 
-/** Opens the tools of a run and writes its first event. */
 export async function openContext(
   deps: ContextDeps,
   session: RunSession,

@@ -12,13 +12,11 @@ export interface RecallDeps {
 
 /** Outcomes of calls that an earlier node made but did not store. */
 export interface Recalled {
-  /** The last call of the run's model, if one was made. */
   chat: ChatEnd | undefined;
-  /** Outcomes of tools, by call id. */
   outcomes: ReadonlyMap<string, ToolOutcome>;
 }
 
-/** Runs first on a run from another node: charged calls count, and their answers may complete the run, even without a valid key. */
+/** Finds charged calls of an earlier node. Their answers may complete the run, even if the key was revoked. */
 export async function recallCalls(
   deps: RecallDeps,
   { run, unwritten }: Pick<RunSession, "run" | "unwritten">,

@@ -15,7 +15,7 @@ const pollMs = 200;
 /** The limit of `setTimeout`. */
 const maxTimerMs = 2 ** 31 - 1;
 
-/** One claim of a run. Writes changes in order, and aborts its signal when the run is cancelled or claimed by another node. */
+/** One claim of a run. Writes changes in order; its signal aborts when the run is cancelled or has another claim. */
 export class RunSession {
   readonly run: Run;
   readonly #write: WriteRun;
@@ -30,7 +30,7 @@ export class RunSession {
   #last: Promise<unknown> = Promise.resolve();
   /** What the run may still cost; null: no limit. */
   budget: number | null = null;
-  /** Charges that the run does not include yet, by call id. Written with the outcome of the call or the end of the run. */
+  /** Charges that are not written yet, by call id. Written with the outcome of the call or the end of the run. */
   readonly unwritten = new Map<string, CallUsage>();
   /** Settles when all calls of the current step have ended. */
   underWay: Promise<unknown> = Promise.resolve();
@@ -49,7 +49,6 @@ export class RunSession {
     return this.#controller.signal;
   }
 
-  /** Remaining active time. */
   get remainingMs(): number {
     return this.run.timeoutMs - this.run.activeMs - this.#activeMs - (performance.now() - this.#countedAt);
   }

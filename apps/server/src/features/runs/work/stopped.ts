@@ -36,7 +36,6 @@ export function keyRevoked(cause?: unknown): RunFailed {
   return new RunFailed("internal", "The API key that started the run is no longer valid", cause);
 }
 
-/** The failure of a run for an error of its work. */
 export function failureOf(error: unknown): RunFailed {
   if (error instanceof RunFailed) return error;
   if (error instanceof Fault && error.type === "insufficient_funds") {

@@ -15,7 +15,7 @@ export function canonical(value: unknown): string {
 const maxFailures = 3;
 const notedRepeats = 3;
 
-/** A call that failed too often in a row. Parallel calls of one step count once, because the model has not seen their failure. */
+/** A call that failed too often in a row. Equal calls of one step count once: the model has not seen the failure. */
 export function failingCall(calls: readonly StoredCall[]): StoredCall | undefined {
   const failures = new Map<string, { count: number; step: number }>();
   for (const call of calls) {
@@ -30,7 +30,7 @@ export function failingCall(calls: readonly StoredCall[]): StoredCall | undefine
   return undefined;
 }
 
-/** A note for a call that has returned the same result several times in a row. `text` is the result before truncation. */
+/** A note for a call that keeps returning the same result. `text` is the result before truncation. */
 export function repeatNote(calls: readonly StoredCall[], tool: string, args: unknown, text: string): string {
   const key = callKey(tool, args);
   const before = calls.filter((call) => call.status === "ended" && callKey(call.tool, call.arguments) === key);
@@ -40,7 +40,6 @@ export function repeatNote(calls: readonly StoredCall[], tool: string, args: unk
   return times < notedRepeats ? "" : noteOf(times);
 }
 
-/** A result without the note. */
 export function plainResult(result: string): string {
   return result.slice(0, result.length - noteIn(result).length);
 }
