@@ -64,7 +64,7 @@ export async function openAgentsPlatform(deps: {
   const { database, clock, models, onTrouble } = deps;
   const templates = createTemplates();
   const schemas = createSchemas({ onTrouble });
-  const clients = openClientsWhenUsed(deps.net);
+  const clients = openClientsWhenUsed(deps.net, deps.version);
   const idp = openIdpConnector(deps);
 
   // Agents refer to drives and tool servers, which in turn ask which agents use them.
@@ -121,10 +121,10 @@ export async function openAgentsPlatform(deps: {
 }
 
 /** Loads the large MCP library on first use, to keep the start fast. */
-function openClientsWhenUsed(net: Net): ToolServerClients {
+function openClientsWhenUsed(net: Net, version: string): ToolServerClients {
   let opened: Promise<ToolServerClients> | undefined;
   const open = () => {
-    opened ??= import("../engines/tools/mcp-tools.ts").then(({ createMcpTools }) => createMcpTools({ net }));
+    opened ??= import("../engines/tools/mcp-tools.ts").then(({ createMcpTools }) => createMcpTools({ net, version }));
     return opened;
   };
   return {

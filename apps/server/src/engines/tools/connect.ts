@@ -21,11 +21,12 @@ export interface OpenServer {
 }
 
 export interface ConnectHooks {
+  /** The version of Gantry, for the handshake. */
+  version: string;
   onToolsChanged(): void;
   onClosed(): void;
 }
 
-const about = { name: "gantry", version: "0.1.0" };
 /** A stream that the server keeps ending is opened again so many times. */
 const mostReconnections = 30;
 const reconnection = { initialReconnectionDelay: 1000, maxReconnectionDelay: 30_000, reconnectionDelayGrowFactor: 1.5 };
@@ -57,7 +58,7 @@ async function connect(
   net: Net,
   target: ToolServerTarget,
   limits: ToolLimits,
-  { onToolsChanged, onClosed }: ConnectHooks,
+  { version, onToolsChanged, onClosed }: ConnectHooks,
   mode: "legacy" | { pin: string },
 ): Promise<OpenServer> {
   const late = Promise.withResolvers<never>();
@@ -78,7 +79,7 @@ async function connect(
     jsonSchemaValidator: { getValidator: acceptAnything },
     listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onToolsChanged } },
   };
-  const client = new Client(about, options);
+  const client = new Client({ name: "gantry", version }, options);
   const timer = setTimeout(() => {
     late.reject(new ToolServerError("timeout", "The server did not answer in time"));
   }, limits.connectMs);

@@ -28,13 +28,15 @@ interface Kept {
  */
 export class Connections {
   readonly #net: Net;
+  readonly #version: string;
   readonly #limits: ToolLimits;
   readonly #byServer = new Map<string, Kept>();
   readonly #closing = new Set<Promise<void>>();
 
-  constructor(net: Net, limits: ToolLimits) {
+  constructor(net: Net, limits: ToolLimits, version: string) {
     this.#net = net;
     this.#limits = limits;
+    this.#version = version;
   }
 
   /** Uses the server's connection, opened where there is none; it stays open at least as long as `work` runs. */
@@ -106,7 +108,11 @@ export class Connections {
     const onToolsChanged = () => {
       if (connection) connection.tools = undefined;
     };
-    const open = await connectServer(this.#net, target, this.#limits, { onToolsChanged, onClosed });
+    const open = await connectServer(this.#net, target, this.#limits, {
+      version: this.#version,
+      onToolsChanged,
+      onClosed,
+    });
     connection = { ...open, target, tools: undefined };
     return connection;
   }

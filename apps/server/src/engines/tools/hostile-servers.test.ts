@@ -323,7 +323,7 @@ describe("where it leads", () => {
   it.each(["streamable_http", "sse"] as const)("a private address is refused over %s", async (connectionType) => {
     const { server, target } = await bench();
     const guarded = createNet({ allowPrivateNetwork: false });
-    const tools = createMcpTools({ net: guarded });
+    const tools = createMcpTools({ net: guarded, version: "1.2.3" });
     opened.push(guarded, tools);
     const wanted: ToolServerTarget = { ...target, connectionType };
     await expect(tools.listTools(wanted)).rejects.toMatchObject({ reason: "address_refused", outcome: "not_made" });

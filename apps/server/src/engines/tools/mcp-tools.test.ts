@@ -20,7 +20,7 @@ describe.each(["streamable_http", "sse"] as const)("the everything server over %
   afterAll(() => server.kill());
   beforeEach(() => {
     net = createNet({ allowPrivateNetwork: true });
-    tools = createMcpTools({ net });
+    tools = createMcpTools({ net, version: "1.2.3" });
   });
   afterEach(async () => {
     await tools.close();

@@ -24,10 +24,14 @@ const longestProgress = 500;
 const ownCodes: ReadonlySet<number> = new Set([streamEndedCode, floodCode]);
 
 /** MCP servers over HTTP, with the official client. */
-export function createMcpTools(options: { net: Net; limits?: Partial<ToolLimits> }): ToolServerClients {
+export function createMcpTools(options: {
+  net: Net;
+  version: string;
+  limits?: Partial<ToolLimits>;
+}): ToolServerClients {
   const limits = { ...defaultToolLimits, ...options.limits };
   const slots = new Slots(limits.parallel, limits.waiting);
-  const connections = new Connections(options.net, limits);
+  const connections = new Connections(options.net, limits, options.version);
 
   /** Opens the session anew, once, where the server no longer knows it. */
   async function request<T>(

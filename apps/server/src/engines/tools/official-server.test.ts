@@ -47,7 +47,7 @@ describe.each(["stateless", "reject"] as const)("a server of the official librar
     const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
     target = { id: "mcp_1", revision: 1, url, connectionType: "streamable_http" };
     net = createNet({ allowPrivateNetwork: true });
-    tools = createMcpTools({ net });
+    tools = createMcpTools({ net, version: "1.2.3" });
   });
   afterEach(async () => {
     await tools.close();

@@ -31,7 +31,7 @@ export function useToolsBench() {
     opened,
     async bench(script: Script = {}, limits: Partial<ToolLimits> = {}): Promise<Bench> {
       const server = await scriptedServer(script);
-      const tools = createMcpTools({ net, limits });
+      const tools = createMcpTools({ net, version: "1.2.3", limits });
       opened.push(server, tools);
       const target: ToolServerTarget = { id: "mcp_1", revision: 1, url: server.url, connectionType: "streamable_http" };
       return {

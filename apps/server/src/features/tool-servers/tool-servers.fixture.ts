@@ -42,7 +42,7 @@ export function toolServersUnderTest(database: Database, limits: Partial<ToolLim
 
   const open: ToolServersUnderTest["another"] = ({ allowPrivateNetwork = true, secretKey = key }) => {
     const net = createNet({ allowPrivateNetwork });
-    const clients = createMcpTools({ net, limits });
+    const clients = createMcpTools({ net, version: "1.2.3", limits });
     opened.push(net, clients);
     const vault = createAesVault(secretKey);
     return openToolServers({ database, vault, clients, log, agentsUsingToolServer: async () => users });

@@ -54,6 +54,8 @@ describe("calling a tool", () => {
     expect(await call()).toEqual({ text: "hello", isError: false, truncated: false });
     const [sent] = server.messages.filter(({ method }) => method === "tools/call");
     expect(sent?.params).toMatchObject({ name: "echo", arguments: { a: 1 } });
+    const [hello] = server.messages.filter(({ method }) => method === "initialize");
+    expect(hello?.params).toMatchObject({ clientInfo: { name: "gantry", version: "1.2.3" } });
   });
 
   it("reports a failure of the tool", async () => {

@@ -106,6 +106,10 @@ function textOf(result: CallToolResult): string {
   return first?.type === "text" ? first.text : "";
 }
 
+test("the server names its version", () => {
+  expect(ann.getServerVersion()).toMatchObject({ name: "gantry", version: "1.2.3" });
+});
+
 test("the caller's own published agents are offered, and nothing that may ask", async () => {
   await publish("ann", { name: "Weather", pricing: { per_run: 0.25 } });
   await publish("ann", { name: "Plain", tools: ["http_request", "drive_read"], drives: ["drv_ann"] });
