@@ -50,7 +50,7 @@ async function connectTo(one: TenantServer): Promise<void> {
 const call = (name: string, args: object = {}): LlmAnswer => ({ calls: [{ name, args }] });
 const linesOf = ({ seen }: TenantServer) => seen.map(({ method, path }) => `${method} ${path.replace("/api/v2", "")}`);
 const rotated = "POST /clients/cli_1/rotate-secret";
-const notMade = /no longer what would be called.*not made/;
+const notMade = /target of the call has changed.*not made/;
 
 async function askToRotate() {
   t.llm.script = inTurn(call("idp_client_rotate_secret", { id: "cli_1" }), { text: "done" });

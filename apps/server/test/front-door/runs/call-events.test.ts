@@ -44,7 +44,7 @@ test("six calls of one turn, and calls of another, each with its result, in the 
     for (const [first, second, ...more] of pairs) {
       expect([first.type, second.type, more]).toEqual(["tool_call", "tool_result", []]);
       expect(second.tool).toBe(first.tool);
-      if (first.tool === "nothing") expect(second.result).toContain("no tool");
+      if (first.tool === "nothing") expect(second.result).toContain("does not exist");
       else expect(second.result).toContain(/'(.)'/.exec(first.arguments.code)?.[1]);
     }
   }
