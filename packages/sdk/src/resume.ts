@@ -1,6 +1,5 @@
 import { GantryError } from "./errors.ts";
-import { pause } from "./pause.ts";
-import { pauseBefore } from "./retry.rules.ts";
+import { pause, pauseBefore } from "./retry.rules.ts";
 
 /** The time of a restart, including the drain before it. */
 const longestAwayMs = 120_000;

@@ -29,3 +29,19 @@ export function pauseBefore(failure: GantryError, tried: number, chance = Math.r
   // Jitter, so that clients do not retry at the same moment.
   return Math.min(longestPauseMs, firstPauseMs * 2 ** tried) * (0.5 + chance / 2);
 }
+
+/** Resolves after a time; rejects as soon as the signal is aborted. */
+export function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
+}

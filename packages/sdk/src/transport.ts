@@ -3,9 +3,8 @@ import { tellingBody } from "./body-failures.ts";
 import { connectionError, GantryError } from "./errors.ts";
 import { readLines } from "./events.ts";
 import { headerValue } from "./header-value.ts";
-import { pause } from "./pause.ts";
 import { errorFrom } from "./read-error.ts";
-import { mayRepeat, pauseBefore } from "./retry.rules.ts";
+import { mayRepeat, pause, pauseBefore } from "./retry.rules.ts";
 import { withoutTimeLimit } from "./time-limit.ts";
 
 export interface CallOptions {

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { longestList, onlyParameters, wholeNumber } from "./query-schema.ts";
+import { modelKinds } from "./manifest-schema.ts";
+import { choice, longestList, onlyParameters, searchTextIfAny, wholeNumber } from "./query-schema.ts";
 import { deliveriesQuery } from "./webhooks.ts";
 
 export const managementPage = z.object({
@@ -25,3 +26,10 @@ export const expensesQuery = onlyParameters({
 });
 
 export const deliveryListQuery = managementPage.extend(deliveriesQuery.shape);
+
+export const modelFilter = z.object({
+  kind: choice(modelKinds).optional(),
+  q: searchTextIfAny.describe("Part of the endpoint id or of the title, case-insensitive."),
+});
+
+export const modelsQuery = managementPage.extend(modelFilter.shape);

@@ -1,6 +1,5 @@
 import type { ErrorType } from "./error-table.ts";
-import { compileMembership } from "./field-value-enum.ts";
-import { compileNumberCheck, compileTextCheck, type ValueProblem } from "./field-value-scalars.ts";
+import { compileMembership, compileNumberCheck, compileTextCheck, type ValueProblem } from "./field-value-scalars.ts";
 
 type Keywords = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-export { datedListQuery, expensesQuery, managementPage } from "./account-queries.ts";
+export { datedListQuery, expensesQuery, managementPage, modelFilter } from "./account-queries.ts";
 export {
   builtInPlans,
   type ChangeUserBody,
@@ -119,7 +119,6 @@ export {
 export { type IdKind, idPrefixes, isId, newId } from "./ids.ts";
 export type { BackendConfig, FieldSchema, Manifest, ManifestPatch, ObjectSchema, Pricing } from "./manifest.ts";
 export { manifestDefaults, manifestSchema } from "./manifest-schema.ts";
-export { modelFilter } from "./models-query.ts";
 export {
   type CreditRecord,
   creditBody,

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import type { Api, Json } from "./operation.ts";
-import { isPortable } from "./portable-pattern.rules.ts";
 
 type Direction = "input" | "output";
 
@@ -105,4 +104,15 @@ function describeAll(names: Names, io: Direction): Record<string, Json> {
   return Object.fromEntries(
     Object.entries(schemas).map(([name, { $schema: _dialect, $id: _address, ...schema }]) => [name, schema]),
   );
+}
+
+/** Unicode classes, and groups other than `(?:…)`: look-around, names, flags. */
+const beyondPlain = /\\[pPkuc]|\(\?(?!:)/;
+
+/**
+ * Whether every language reads a regular expression alike. Generated clients fail to start if they cannot compile a
+ * pattern (Python does not know `\P{…}`).
+ */
+export function isPortable(pattern: string): boolean {
+  return !beyondPlain.test(pattern);
 }

@@ -64,13 +64,11 @@ interface PageFields {
 }
 
 /** The body that an operation answers with. */
-export type AnswerOf<Op extends Operation> = Op extends { status: 204 }
-  ? void
-  : Op extends { answer: infer Answer extends z.ZodType }
-    ? Op extends { list: infer List extends string }
-      ? { [Field in List]: readonly z.output<Answer>[] } & PageFields
-      : z.output<Answer>
-    : unknown;
+export type AnswerOf<Op extends Operation> = Op extends { answer: infer Answer extends z.ZodType }
+  ? Op extends { list: infer List extends string }
+    ? { [Field in List]: readonly z.output<Answer>[] } & PageFields
+    : z.output<Answer>
+  : unknown;
 
 export function routeOf<Op extends Operation>({ method, base, path }: Op): RouteOf<Op> {
   return `${method.toUpperCase()} ${base}${path === "/" ? "" : path}` as RouteOf<Op>;

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { acceptEmptyBodies } from "../foundation/accept-empty-bodies.ts";
+import { acceptEmptyBodies } from "../foundation/parse-json.ts";
 import { accountRoutes } from "./account-routes.ts";
 import { adminRoutes } from "./admin-routes.ts";
 import type { AccountApiDeps } from "./deps.ts";

@@ -7,8 +7,8 @@ import { readCreditRequest, type Wallet } from "../../features/billing/index.ts"
 import type { Marketplace } from "../../features/marketplace/index.ts";
 import type { Model, Models } from "../../features/models/index.ts";
 import { fault } from "../../kernel/errors.ts";
-import { acceptEmptyBodies } from "../foundation/accept-empty-bodies.ts";
 import { listEnvelope, rangeOf } from "../foundation/page-query.ts";
+import { acceptEmptyBodies } from "../foundation/parse-json.ts";
 import { route } from "../foundation/route.ts";
 import type { AccountApiDeps } from "./deps.ts";
 import { readDatedListQuery } from "./money-queries.ts";

@@ -14,8 +14,8 @@ import type { Secrets } from "../../features/secrets/index.ts";
 import type { Delivery, Webhooks } from "../../features/webhooks/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
-import { acceptEmptyBodies } from "../foundation/accept-empty-bodies.ts";
 import { listEnvelope, rangeOf } from "../foundation/page-query.ts";
+import { acceptEmptyBodies } from "../foundation/parse-json.ts";
 import { route } from "../foundation/route.ts";
 
 const operations = accountOperations;

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Log } from "../../kernel/log.ts";
-import { acceptEmptyBodies } from "../foundation/accept-empty-bodies.ts";
+import { acceptEmptyBodies } from "../foundation/parse-json.ts";
 import { refuseUnknownPaths } from "../foundation/refuse-unknown-paths.ts";
 import { useAgentsDialect } from "./agents-dialect.ts";
 

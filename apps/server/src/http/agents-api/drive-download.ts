@@ -7,7 +7,7 @@ import {
   type Wanted,
 } from "../../features/drives/index.ts";
 import { fault } from "../../kernel/errors.ts";
-import { chooseRange, etagMatches } from "../blob-api/byte-range.rules.ts";
+import { chooseRange, etagMatches } from "../blob-api/conditions.rules.ts";
 import { contentHeaders } from "../blob-api/disposition.rules.ts";
 
 /** Answers GET and HEAD with a file or a range of it. */

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { Fault } from "../../kernel/errors.ts";
-import { presentedKey } from "../foundation/presented-key.ts";
+import { presentedKey } from "../foundation/credentials.ts";
 
 /** The database is asked at most once a second per key. */
 const checkMs = 500;

@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { BlobInfo, LinkServedStore } from "../../features/files/index.ts";
 import { fault } from "../../kernel/errors.ts";
-import { chooseRange } from "./byte-range.rules.ts";
-import { judgeConditions } from "./conditions.rules.ts";
+import { chooseRange, judgeConditions } from "./conditions.rules.ts";
 import { contentHeaders } from "./disposition.rules.ts";
 
 /** Retries if the object is replaced between reading its metadata and opening it. */

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
-import { etagMatches } from "../blob-api/byte-range.rules.ts";
-import { pathOf } from "../foundation/request-path.ts";
+import { etagMatches } from "../blob-api/conditions.rules.ts";
+import { pathOf } from "../foundation/request-line.ts";
 import { chooseEncoding } from "./content-encoding.rules.ts";
 import { pagePolicy } from "./page-policy.rules.ts";
 import { readFiles } from "./read-files.ts";

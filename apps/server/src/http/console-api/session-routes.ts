@@ -5,10 +5,10 @@ import type { Clock } from "../../kernel/clock.ts";
 import { Fault, fault } from "../../kernel/errors.ts";
 import { dollarsOfMicros } from "../../kernel/money.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
-import { acceptEmptyBodies } from "../foundation/accept-empty-bodies.ts";
+import { sessionCookie, sessionKey } from "../foundation/credentials.ts";
 import { isOwnOrigin } from "../foundation/origin.rules.ts";
+import { acceptEmptyBodies } from "../foundation/parse-json.ts";
 import { requireCaller } from "../foundation/require-caller.ts";
-import { sessionCookie, sessionKey } from "../foundation/session-cookie.ts";
 
 export interface SessionRouteDeps {
   accounts: Pick<Accounts, "authenticate" | "useSignInLink" | "openSession" | "endSession">;

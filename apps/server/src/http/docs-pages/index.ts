@@ -1,7 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { prefers } from "../foundation/preferred-type.rules.ts";
 import { errorsPage } from "./errors-page.ts";
-import { frontPage } from "./front-page.ts";
 
 const manifestSchemaPath = "/docs/manifest.schema.json";
 
@@ -33,4 +32,21 @@ export async function docsPages(app: FastifyInstance, { version, hasConsole }: D
       .header("cache-control", "public, max-age=300")
       .send(JSON.stringify(manifestDocument(request.baseUrl + manifestSchemaPath)));
   });
+}
+
+/** Shown at the address that the server prints at start. */
+export function frontPage(version: string, hasConsole: boolean): string {
+  return `Gantry ${version}: one self-hosted service for models and agents.
+
+${hasConsole ? "  /console/                    the console\n" : ""}  /docs/errors                 error types
+  /docs/manifest.schema.json   JSON Schema of a model manifest
+  /api/v1                      list of models (key required)
+  /api/v1/openapi.json         OpenAPI: models (key required)
+  /api/v2/openapi.json         OpenAPI: account, keys, usage, files, administration (key required)
+  /v1/openapi.json             OpenAPI: agents platform (key required)
+  /mcp                         MCP server: models and agents as tools (key required)
+  /healthz                     health check; /readyz for readiness
+
+Send your key in the header X-API-KEY.
+`;
 }

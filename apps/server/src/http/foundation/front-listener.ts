@@ -15,8 +15,7 @@ import { type BodyPace, defaultPace, SlowBodies } from "./body-pace.ts";
 import { discardBody } from "./discard-body.ts";
 import { continueWhenWanted } from "./expected-continue.ts";
 import { prefersOverJson } from "./preferred-type.rules.ts";
-import { requestIdOf } from "./request-id.ts";
-import { pathOf } from "./request-path.ts";
+import { pathOf, requestIdOf } from "./request-line.ts";
 
 /**
  * The listening socket, open as soon as the process starts. It answers `/healthz` and `/readyz` itself and refuses

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import FindMyWay from "find-my-way";
 import { fault } from "../../kernel/errors.ts";
-import { pathOf } from "./request-path.ts";
+import { pathOf } from "./request-line.ts";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 

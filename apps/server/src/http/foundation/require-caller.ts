@@ -3,8 +3,7 @@ import type { FastifyRequest } from "fastify";
 import type { Caller } from "../../features/accounts/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { refuseKey } from "./access-table.ts";
-import { presentedKey } from "./presented-key.ts";
-import { believedUser, isOfConsole } from "./session-cookie.ts";
+import { believedUser, isOfConsole, presentedKey } from "./credentials.ts";
 
 /**
  * Finds the caller of a request and applies the route's row of the access table: 401 without a valid key, 403 if this

@@ -24,9 +24,9 @@ export interface Call<Op extends Operation, Raw extends Unchecked = never> {
   reply: FastifyReply;
 }
 
-type Answer<Op extends Operation> = AnswerOf<Op> | FastifyReply;
-
-type Handler<Op extends Operation, Raw extends Unchecked = never> = (call: Call<Op, Raw>) => Promise<Answer<Op>>;
+type Handler<Op extends Operation, Raw extends Unchecked = never> = Op extends { status: 204 }
+  ? (call: Call<Op, Raw>) => Promise<void>
+  : (call: Call<Op, Raw>) => Promise<AnswerOf<Op> | FastifyReply>;
 
 /** The overloads of `route` type each handler by its operation. */
 type AnyHandler = (call: never) => unknown;

@@ -11,12 +11,11 @@ import { errorBody, errorHeaders } from "../../kernel/error-body.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { type Access, accessOf } from "./access-table.ts";
+import { isOfConsole } from "./credentials.ts";
 import { discardBody } from "./discard-body.ts";
 import { maxParamLength, refuseUnknownPaths } from "./refuse-unknown-paths.ts";
-import { requestIdOf } from "./request-id.ts";
-import { pathOf, templateOf } from "./request-path.ts";
+import { pathOf, requestIdOf, templateOf } from "./request-line.ts";
 import { requireCaller } from "./require-caller.ts";
-import { isOfConsole } from "./session-cookie.ts";
 import { toFault } from "./to-fault.ts";
 import { nulInAddress, nulText } from "./unstorable-text.rules.ts";
 

@@ -4,6 +4,7 @@ import type { ReadableStream } from "node:stream/web";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "../../features/accounts/index.ts";
 import { fault } from "../../kernel/errors.ts";
+import { isRecord } from "../../kernel/is-record.ts";
 import { discardBody } from "../foundation/discard-body.ts";
 import { isOwnOrigin } from "../foundation/origin.rules.ts";
 import { isUnstorable, jsonParserOf, poisonousName, poisonousNameText } from "../foundation/parse-json.ts";
@@ -68,7 +69,7 @@ export async function mcpApi(app: FastifyInstance, deps: McpApiDeps): Promise<vo
     library ??= import("@modelcontextprotocol/server");
     const exchange = { caller, requestId, message, headers: headersOf(request), session, baseUrl, signal };
     const response = await answerMessage(await library, deps, exchange);
-    if (response.ok && isMessage(message) && message.method === "initialize") {
+    if (response.ok && isRecord(message) && message.method === "initialize") {
       response.headers.set("mcp-session-id", randomUUID());
     }
     return send(request, reply, response);
@@ -93,13 +94,8 @@ const unreadable: Readonly<Record<string, { status: number; code: number; messag
   },
 };
 
-function isMessage(message: unknown): message is Record<string, unknown> {
-  return typeof message === "object" && message !== null && !Array.isArray(message);
-}
-
 function cancelledRequest(message: unknown): string | number | undefined {
-  if (!isMessage(message) || message.method !== "notifications/cancelled" || !isMessage(message.params))
-    return undefined;
+  if (!isRecord(message) || message.method !== "notifications/cancelled" || !isRecord(message.params)) return undefined;
   const { requestId } = message.params;
   return typeof requestId === "string" || typeof requestId === "number" ? requestId : undefined;
 }

@@ -2,8 +2,8 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Caller } from "../../features/accounts/index.ts";
 import { fault } from "../../kernel/errors.ts";
-import { presentedKey } from "../foundation/presented-key.ts";
-import { pathOf } from "../foundation/request-path.ts";
+import { presentedKey } from "../foundation/credentials.ts";
+import { pathOf } from "../foundation/request-line.ts";
 
 export interface MetricsDeps {
   exposition(): Promise<string>;

@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
 import { fault } from "../../kernel/errors.ts";
 
@@ -24,4 +25,17 @@ export function watchClient(reply: FastifyReply): Client {
 /** Aborts when the client goes away before its answer was sent. */
 export function clientPresence(reply: FastifyReply): AbortSignal {
   return watchClient(reply).signal;
+}
+
+/** Resolves when written data has been sent, or the reader has disconnected. */
+export function untilDrained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off("drain", done);
+      response.off("close", done);
+      resolve();
+    };
+    response.on("drain", done);
+    response.on("close", done);
+  });
 }

@@ -1,6 +1,5 @@
-import type { MultipartEntry, OnFile } from "./form.ts";
+import type { MultipartEntry, MultipartLimits, OnFile } from "./form.ts";
 import { FormCollector } from "./form-collector.ts";
-import type { MultipartLimits } from "./limits.ts";
 import type { Scanner } from "./scanner.ts";
 
 export interface FormSource {

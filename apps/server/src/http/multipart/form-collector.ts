@@ -2,8 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { fault } from "../../kernel/errors.ts";
 import { nulText } from "../foundation/unstorable-text.rules.ts";
 import { FilePart } from "./file-part.ts";
-import type { MultipartEntry, OnFile } from "./form.ts";
-import type { MultipartLimits } from "./limits.ts";
+import type { MultipartEntry, MultipartLimits, OnFile } from "./form.ts";
 import type { PartHeaders } from "./part-headers.ts";
 import type { Scanner } from "./scanner.ts";
 

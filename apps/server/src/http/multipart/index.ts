@@ -1,3 +1,2 @@
-export type { MultipartBody, MultipartFile, OnFile } from "./form.ts";
-export type { MultipartLimits } from "./limits.ts";
+export type { MultipartBody, MultipartFile, MultipartLimits, OnFile } from "./form.ts";
 export { type ReadMultipartOptions, readMultipart } from "./read-multipart.ts";

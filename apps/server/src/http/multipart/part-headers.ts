@@ -1,5 +1,5 @@
+import type { MultipartLimits } from "./form.ts";
 import { parseHeaderValue } from "./header-value.ts";
-import type { MultipartLimits } from "./limits.ts";
 
 export interface PartHeaders {
   name: string;

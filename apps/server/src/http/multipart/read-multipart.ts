@@ -3,8 +3,8 @@ import { discardBody } from "../foundation/discard-body.ts";
 import { BodyReader, malformedBody } from "./body-reader.ts";
 import { collectForm, type FormSource } from "./collect-form.ts";
 import type { MultipartBody, NotMultipart, OnFile } from "./form.ts";
+import { defaultLimits, type MultipartLimits } from "./form.ts";
 import { parseHeaderValue } from "./header-value.ts";
-import { defaultLimits, type MultipartLimits } from "./limits.ts";
 import { Malformed, Scanner } from "./scanner.ts";
 
 export interface ReadMultipartOptions<T> {

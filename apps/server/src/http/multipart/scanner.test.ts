@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freeBuffer } from "../../kernel/free-buffer.ts";
 import { malformedBody } from "./body-reader.ts";
 import { collectForm } from "./collect-form.ts";
-import { defaultLimits } from "./limits.ts";
+import { defaultLimits } from "./form.ts";
 import { boundary, caseLimits, type Outcome, scanCases } from "./scan-cases.fixture.ts";
 import { Malformed, Scanner } from "./scanner.ts";
 import { type FormServer, outcomeOf, outcomeOfError, serveForms, swallow } from "./serve-forms.fixture.ts";

@@ -1,4 +1,4 @@
-import type { MultipartLimits } from "./limits.ts";
+import type { MultipartLimits } from "./form.ts";
 import { type PartHeaders, parsePartHeaders } from "./part-headers.ts";
 
 export type ScanEvent =

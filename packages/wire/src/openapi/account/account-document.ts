@@ -8,9 +8,8 @@ import { takeDownBody, takeDownRecord } from "../../take-downs.ts";
 import { deliveryRecord, webhookSecretsRecord } from "../../webhooks.ts";
 import { documentOf } from "../document.ts";
 import type { Api } from "../operation.ts";
-import { accountFailures } from "./account-failures.ts";
+import { accountFailures, accountPage } from "./account-failures.ts";
 import { accountGroup, keyGroup } from "./account-operations.ts";
-import { accountPage } from "./account-page.ts";
 import { adminGroup } from "./admin-operations.ts";
 import { fileGroup, secretGroup, webhookGroup } from "./storage-operations.ts";
 

@@ -25,3 +25,11 @@ export const accountFailures: Api["failures"] = {
 function failure(name: string, description: string, schema: string, headers: Json = {}) {
   return { name, description, schema, headers: { ...retryableHeader, ...headers } };
 }
+
+/** The fields of a paged list. */
+export const accountPage: Api["page"] = {
+  page: { type: "integer" },
+  page_size: { type: "integer" },
+  total_count: { type: "integer", description: "Entries on all pages." },
+  total_pages: { type: "integer" },
+};

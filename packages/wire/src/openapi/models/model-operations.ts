@@ -1,4 +1,4 @@
-import { modelsQuery } from "../../models-query.ts";
+import { modelsQuery } from "../../account-queries.ts";
 import { groupOf } from "../operation.ts";
 import { changeModelBody, modelCard, putModelBody } from "./model-schemas.ts";
 

@@ -1,6 +1,5 @@
 import { errorSchemas } from "../../error-schemas.ts";
-import { accountFailures } from "../account/account-failures.ts";
-import { accountPage } from "../account/account-page.ts";
+import { accountFailures, accountPage } from "../account/account-failures.ts";
 import { documentOf } from "../document.ts";
 import type { Api } from "../operation.ts";
 import { modelGroup } from "./model-operations.ts";

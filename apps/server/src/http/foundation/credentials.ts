@@ -38,3 +38,16 @@ export function sessionCookie(
   const secure = isSecure ? "; Secure" : "";
   return `${cookieName}=${session}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${maxAge}${secure}`;
 }
+
+/**
+ * The API key of a request: `X-API-KEY`, `Authorization: Bearer <key>`, or the bare key in `Authorization` (the scheme
+ * `APIKeyHeader` of the OpenAPI documents). Without one, the session of the console.
+ */
+export function presentedKey(headers: IncomingHttpHeaders): string | undefined {
+  const own = headers["x-api-key"];
+  if (typeof own === "string" && own !== "") return own.trim();
+  const authorization = headers.authorization?.trim();
+  if (!authorization) return sessionKey(headers);
+  const bearer = /^bearer\s+(.*)$/i.exec(authorization);
+  return (bearer ? bearer[1] : authorization)?.trim() || undefined;
+}
