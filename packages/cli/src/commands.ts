@@ -1,10 +1,9 @@
 import { parseArgs } from "node:util";
-import * as server from "@gantry/server/operate";
 import { backup } from "./backup.ts";
 import { ledger } from "./ledger.ts";
 import { rekey } from "./rekey.ts";
 import { restore } from "./restore.ts";
-import { orPrintError } from "./server-tools.ts";
+import { loadServer, orPrintError } from "./server-tools.ts";
 import { signIn } from "./sign-in.ts";
 import { status } from "./status.ts";
 
@@ -21,7 +20,7 @@ export interface Command {
 function serve(args: readonly string[]): Promise<number> {
   return orPrintError(async () => {
     parseArgs({ args: [...args], options: {} });
-    await server.serve();
+    await (await loadServer()).serve();
     return new Promise<number>(() => {});
   });
 }

@@ -13,7 +13,7 @@ export async function ledger(args: readonly string[]): Promise<number> {
     });
     if (positionals.join(" ") !== "verify") throw new Error("Usage: gantry ledger verify [--url URL] [--key KEY]");
     const asksServer = [values.url, setting("GANTRY_URL"), values.key].some((one) => one !== undefined);
-    if (asksServer) return printBooks(await createClient(target(values)).checkBooks());
+    if (asksServer) return printBooks(await createClient(await target(values)).checkBooks());
     const { tools, options } = await loadTools();
     const report = await tools.verifyBooks(options);
     return printBooks({ ...report, sum: report.sum / 1_000_000 });

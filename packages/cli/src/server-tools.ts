@@ -1,12 +1,14 @@
 import { fileURLToPath } from "node:url";
 import { GantryError } from "@gantry/sdk";
-import * as server from "@gantry/server/operate";
+
+/** Loaded by the commands that need it: the server is large. */
+export const loadServer = () => import("@gantry/server/operate");
 
 const checkout = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** Tools that work on an installation directly, with the settings of the server. */
 export async function loadTools() {
-  const { tools, config } = await server.loadTools(process.env, checkout);
+  const { tools, config } = await (await loadServer()).loadTools(process.env, checkout);
   return { tools, options: { config, say: (text: string): void => console.error(text) } };
 }
 
@@ -16,7 +18,7 @@ export async function orPrintError(work: () => Promise<number>, failed = 1): Pro
     return await work();
   } catch (error) {
     const isKeyRefused = error instanceof GantryError && error.status === 401;
-    console.error(isKeyRefused ? keyRefused : server.describeError(error));
+    console.error(isKeyRefused ? keyRefused : (await loadServer()).describeError(error));
     return failed;
   }
 }
@@ -30,9 +32,9 @@ export function setting(name: string): string | undefined {
 }
 
 /** The address of the server to call, and the key to call it with. */
-export function target({ url, key }: { url?: string | undefined; key?: string | undefined }) {
+export async function target({ url, key }: { url?: string | undefined; key?: string | undefined }) {
   return {
-    url: url ?? setting("GANTRY_URL") ?? server.listeningUrl(process.env),
+    url: url ?? setting("GANTRY_URL") ?? (await loadServer()).listeningUrl(process.env),
     key: key ?? setting("GANTRY_KEY"),
   };
 }

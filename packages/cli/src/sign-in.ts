@@ -13,7 +13,7 @@ export function signIn(args: readonly string[]): Promise<number> {
     });
     const [username, ...more] = positionals;
     if (more.length > 0) throw new Error("Usage: gantry sign-in [USERNAME] [--url URL] [--key KEY]");
-    const { account, admin } = createClient(target(values));
+    const { account, admin } = createClient(await target(values));
     return orPrintError(async () => {
       const link = await (username === undefined ? account.makeSignInLink() : admin.users.makeSignInLink(username));
       console.log(link.url);

@@ -33,7 +33,7 @@ const notAsked = 2;
 export function status(args: readonly string[]): Promise<number> {
   return orPrintError(async () => {
     const { values } = parseArgs({ args: [...args], options: { url: { type: "string" }, key: { type: "string" } } });
-    const { url, key } = target(values);
+    const { url, key } = await target(values);
     const client = createClient({ url, key });
     return orPrintError(() => askStatus(client, { url, key }));
   }, notAsked);
