@@ -246,7 +246,7 @@ describe("gantry backup", () => {
     const made = await gantryCommand(["backup", join(room, "emma.tar")], emma.env);
     expect([made.code, made.stderr]).toEqual([
       3,
-      expect.stringMatching(/^1 file that the database .+\n {2}not-there\n$/),
+      expect.stringMatching(/^1 file in the database .+\n {2}not-there\n$/),
     ]);
     expect(made.stdout).toContain("1 files (");
     // What there is can be restored.
