@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { testDatabase } from "./support/database.ts";
 import { schemaText } from "./support/schema-text.ts";
 
-/** Rewrite the file after a change of migrations or functions: `npm test -- apps/server/test/schema.test.ts -u`. */
+/** After changing migrations or functions, update the file: `npm test -- apps/server/test/schema.test.ts -u`. */
 test("migrations and functions create the schema that schema.txt shows", async () => {
   const { database, drop } = await testDatabase();
   try {

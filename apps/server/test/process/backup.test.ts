@@ -23,7 +23,7 @@ import { endEverything, type ServerProcess, startServer } from "./server-process
 
 const cli = fileURLToPath(new URL("../../../../packages/cli/src/main.ts", import.meta.url));
 
-/** The command as an operator runs it, with these settings alone. */
+/** The command as an operator runs it, with only these settings. */
 async function gantryCommand(args: string[], env: Record<string, string>) {
   const given = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", ...env };
   return promisify(execFile)(process.execPath, [cli, ...args], { env: given }).then(
@@ -33,8 +33,8 @@ async function gantryCommand(args: string[], env: Record<string, string>) {
 }
 
 /**
- * A hash of each table's rows, whatever their order. Heartbeats of running servers never stand still, and when a
- * migration was applied belongs to the database, not to what it holds.
+ * A hash of each table's rows, independent of their order. Heartbeats always change, and the time at which a
+ * migration was applied belongs to the database, not to its content.
  */
 async function hashesOf(database: Database): Promise<Record<string, string>> {
   const tables = await database.sql<{ name: string }[]>`
@@ -90,13 +90,13 @@ async function must(answer: Promise<{ status: number; text: string; body: unknow
   return body as any;
 }
 
-/** An installation with something in every table that a user can fill. */
+/** An installation with rows in every table that users can fill. */
 async function fill(): Promise<void> {
   const { port } = receiver.address() as AddressInfo;
   annaKey = await source.newUser("anna", { credit: 5, key: { monthly_limit: 3, name: "main" } });
   await source.newUser("bert", { plan: "free", credit: 0.001 });
   const anna = { key: annaKey };
-  // A key with a limit runs models and makes none.
+  // A key with a limit can run models but not create them.
   const wide = await must(source.call("POST", "/api/v2/admin/users/anna/keys", { json: { name: "wide" } }), 201);
   const owner = { key: String(wide.key) };
   await must(source.call("PUT", "/api/v2/secrets/openai", { ...owner, json: { value: 'sk-secret \\ " ,()' } }), 201);
@@ -127,7 +127,7 @@ async function fill(): Promise<void> {
   await must(source.call("POST", "/api/v2/webhooks/secret/rotate", anna), 200, 201);
   const spare = await must(source.call("POST", "/api/v2/keys", { json: { name: "spare" } }), 201);
   await must(source.call("POST", `/api/v2/keys/${spare.id}/rotate`, { json: { grace_seconds: 86_400 } }), 200);
-  // With nobody to work on them both stay in the line: one with a file, one with a webhook.
+  // Without workers both stay queued: one with a file, one with a webhook.
   const webhook = JSON.stringify({ url: `http://127.0.0.1:${port}/hook` });
   const queued = await must(
     source.call("POST", "/api/v1/gantry/image/predict/async/", {
@@ -140,7 +140,7 @@ async function fill(): Promise<void> {
   queuedId = queued.prediction_id;
 }
 
-/** Right or wrong, nothing is at rest in a running server: a moment at which nothing changed is looked for. */
+/** Rows of a running server keep changing: retry until a backup falls into a quiet moment. */
 async function backUpAtRest(path: string, env: Record<string, string>): Promise<Record<string, string>> {
   for (let attempt = 1; ; attempt++) {
     const before = await hashesOf(source.database);
@@ -178,7 +178,7 @@ afterAll(async () => {
 }, 60_000);
 
 describe("a backup", () => {
-  test("holds something of everything, for its owner alone", async () => {
+  test("contains all kinds of data and is readable only by its owner", async () => {
     for (const table of ["users", "api_keys", "retired_key_pairs", "secrets", "files", "ledger", "usage"]) {
       expect(expected[table]).not.toMatch(/^0 rows/);
     }
@@ -201,7 +201,7 @@ describe("a backup", () => {
     expect(stdout.trim().endsWith("end.json")).toBe(true);
   });
 
-  test("goes into a folder under its date, can leave out files and keys, and replaces nothing", async () => {
+  test("is named by its date in a folder, can leave out files and keys, and never overwrites a file", async () => {
     const env = { DATABASE_URL: source.databaseUrl, GANTRY_HOME: source.home };
     const folder = join(scratch, "kept");
     await mkdir(folder);
@@ -224,7 +224,7 @@ describe("a backup", () => {
     expect(nowhere.stderr).toContain("does not contain Gantry data");
   }, 60_000);
 
-  test("that is damaged, cut short or something else is refused before anything is touched", async () => {
+  test("that is damaged, truncated or not a backup is refused before anything changes", async () => {
     const whole = await readFile(backupFile);
     const flipped = Buffer.from(whole);
     const at = whole.indexOf("tables/users/1.json") + 700;
@@ -260,7 +260,7 @@ describe("restored into an empty home", () => {
     restored = await gantryCommand(["restore", backupFile], { GANTRY_HOME: home });
   }, 120_000);
 
-  test("it is the same, row by row and byte by byte, under a role that is no superuser", async () => {
+  test("it is the same, row by row and byte by byte, under a role without superuser rights", async () => {
     expect(restored.code, restored.stderr).toBe(0);
     expect(restored.stdout).toMatch(/The ledger is correct: \d+ accounts, sum 0\n$/);
     // The server that the backup was taken of runs elsewhere.
@@ -272,15 +272,15 @@ describe("restored into an empty home", () => {
       expect(await verifyLedger(database)).toEqual([]);
       const [role] = await database.sql`select rolsuper as super from pg_roles where rolname = current_user`;
       expect(role?.super).toBe(false);
-      // The rules are in force again.
+      // Constraints are enforced again.
       await expect(database.sql`delete from ledger`.execute()).rejects.toThrow("append-only");
       await expect(database.sql`delete from users`.execute()).rejects.toThrow("foreign key");
-      // What sealed a credential opens it.
+      // Restored keys open restored credentials.
       const vault = createAesVault(await loadSecretKey(home, undefined));
       const [anna] = await database.sql<{ id: string }[]>`select id from users where username = 'anna'`;
       const secrets = openSecrets({ database, vault });
       expect(await secrets.reveal(String(anna?.id), "openai")).toBe('sk-secret \\ " ,()');
-      // Numbers go on where they were.
+      // Sequences continue.
       const [next] = await database.sql<{ next: number; most: number }[]>`
         select nextval(pg_get_serial_sequence('ledger', 'id')) as next, (select max(id) from ledger) as most`;
       expect(next?.next).toBeGreaterThan(next?.most ?? Number.POSITIVE_INFINITY);
@@ -296,7 +296,7 @@ describe("restored into an empty home", () => {
     }
   }, 60_000);
 
-  test("a server starts on it, knows the old keys, gives out old results and ends what was queued", async () => {
+  test("a server starts on it, accepts old keys, returns old results and finishes queued work", async () => {
     const server = startServer({ GANTRY_HOME: home, GANTRY_ALLOW_PRIVATE_NETWORK: "1" });
     servers.push(server);
     const url = await server.url();
@@ -313,21 +313,21 @@ describe("restored into an empty home", () => {
     const picture = await fetch(file?.url.replace(/^http:\/\/[^/]+/, url) ?? "");
     expect(picture.status).toBe(200);
     expect((await picture.arrayBuffer()).byteLength).toBeGreaterThan(10_000);
-    // A link that was given out before goes on where clients find this server at the address of that one.
+    // A link issued earlier keeps working when this server takes over the old address.
     const { host } = new URL(source.url);
     const [answer] = await once(get(pictureLink.replace(source.url, url), { headers: { host } }), "response");
     expect([pictureLink.startsWith(source.url), answer.resume().statusCode]).toEqual([true, 200]);
     expect((await resultOf(queuedId)).infer_details.status).toBe(200);
     await expect.poll(() => delivered.length, { timeout: 15_000 }).toBe(1);
 
-    // The books of a running server, through it and beside it.
+    // Verify the ledger through the running server and with the command.
     const through = await gantryCommand(["ledger", "verify", "--url", url, "--key", source.adminKey], {});
     expect(through.stdout).toMatch(/^The ledger is correct: \d+ accounts, sum 0\n$/);
     const beside = await gantryCommand(["ledger", "verify"], { GANTRY_HOME: home });
     expect([beside.code, beside.stdout]).toEqual([0, through.stdout]);
     const notAdmin = await gantryCommand(["ledger", "verify"], { GANTRY_URL: url, GANTRY_KEY: annaKey });
     expect([notAdmin.code, notAdmin.stdout]).toEqual([2, ""]);
-    // And a backup beside it.
+    // Back up while the server runs.
     const online = await gantryCommand(["backup", join(scratch, "online.tar")], { GANTRY_HOME: home });
     expect(online.code, online.stderr).toBe(0);
     const busy = await gantryCommand(["restore", backupFile, "--replace"], { GANTRY_HOME: home });
@@ -337,7 +337,7 @@ describe("restored into an empty home", () => {
     expect(await server.exit).toMatchObject({ code: 0 });
   }, 120_000);
 
-  test("it is not overwritten unless told, and then becomes the backup again", async () => {
+  test("it is overwritten only with --replace, and then equals the backup again", async () => {
     const refused = await gantryCommand(["restore", backupFile], { GANTRY_HOME: home });
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("not empty")]);
     const told = await gantryCommand(["restore", backupFile, "--replace"], { GANTRY_HOME: home });
@@ -351,7 +351,7 @@ describe("restored into an empty home", () => {
 describe("restored into external engines", () => {
   const s3Bucket = "gantry-elsewhere";
 
-  test("from embedded ones, files and their addresses move along", async ({ skip }) => {
+  test("from embedded ones, files move and their addresses change", async ({ skip }) => {
     const s3 = await testS3();
     if (!s3) return skip("NOT TESTED: there is no S3 server here");
     try {
@@ -384,7 +384,7 @@ describe("restored into external engines", () => {
       const [file] = Object.values(item?.files ?? {}) as { url: string }[];
       expect(file?.url.startsWith(s3.endpoint)).toBe(true);
       expect((await fetch(file?.url ?? "")).status).toBe(200);
-      // A server that runs is not written over.
+      // A running server is not overwritten.
       const busy = await gantryCommand(["restore", backupFile, "--replace"], env);
       expect([busy.code, busy.stderr]).toEqual([1, expect.stringContaining("A server is running on this database")]);
     } finally {
@@ -394,7 +394,7 @@ describe("restored into external engines", () => {
 });
 
 describe("gantry ledger verify", () => {
-  test("lists what is wrong and exits with 1, and with 2 where there is nothing to look at", async () => {
+  test("lists broken rules and exits with 1, or with 2 when the database has no tables", async () => {
     const url = await testDatabaseUrl();
     const database = connect({ url, poolSize: 1 });
     await database.sql`

@@ -22,7 +22,7 @@ afterEach(() => own.drop());
 const namesIn = async ({ sql }: Database): Promise<unknown[]> =>
   (await sql`select name, must_know from schema_migrations order by name`).map((row) => ({ ...row }));
 
-test("a database of before the baseline gets its schema, and keeps every row", async () => {
+test("a database from before the baseline gets its schema and keeps every row", async () => {
   const before = await rowsOf(database);
   expect((await migrate(database, ownSchema))[0]).toBe("0001-baseline.sql");
   const fresh = await testDatabase();
@@ -37,14 +37,14 @@ test("a database of before the baseline gets its schema, and keeps every row", a
     if (!now || table === "schema_migrations") continue;
     const stay = columns.filter((column) => now.columns.includes(column));
     const [found, expected] = [chosen(now.rows, stay), chosen(rows, stay)];
-    // Every model has slots from now on, not only those that were called.
+    // Every model has a row of slots from now on, not only models that were called.
     expect(table === "model_slots" ? found.filter((row) => expected.includes(row)) : found, table).toEqual(expected);
   }
   expect(await verifyLedger(database)).toEqual([]);
   expect(await migrate(database, ownSchema)).toEqual([]);
 }, 60_000);
 
-test("a server starts on it, goes on with what was under way, and serves its users", async () => {
+test("a server starts on it, continues unfinished work and serves its users", async () => {
   const [alice] = await database.sql<{ balance: number }[]>`
     select w.balance_micros / 1e6::float8 as balance from users join wallets w on w.user_id = id where username = 'alice'`;
   const home = await mkdtemp(join(tmpdir(), "gantry-adopted-"));
@@ -62,7 +62,7 @@ test("a server starts on it, goes on with what was under way, and serves its use
     const predicted = await call(url, "POST", "/api/v1/gantry/image/predict", { ...asAlice, form });
     expect(predicted.status, predicted.text).toBe(200);
     expect(await images()).toBe(2);
-    // The key may call models whose backends are gone: it is known, within its limit, and not charged for a failure.
+    // The models' backends are gone: the key is accepted, within its limit, and not charged for a failure.
     const failed = await call(url, "POST", "/api/v1/admin/make/predict", {
       key: keysOf0050.limited,
       form: { prompt: "x" },
@@ -77,7 +77,7 @@ test("a server starts on it, goes on with what was under way, and serves its use
   }
 }, 120_000);
 
-test("it is refused, and stays as it is, while another node runs", async () => {
+test("it is refused and unchanged while another node runs", async () => {
   await database.sql`insert into nodes (id) values ('node_of_before')`;
   const before = await schemaText(database.sql);
   await expect(migrate(database, ownSchema)).rejects.toThrow(/^Another node is running on this database.+Stop them/);
@@ -86,7 +86,7 @@ test("it is refused, and stays as it is, while another node runs", async () => {
   expect((await migrate(database, ownSchema))[0]).toBe("0001-baseline.sql");
 });
 
-test("an older one is refused, and says which program upgrades it first", async () => {
+test("an older one is refused with the version that must upgrade it first", async () => {
   await database.sql`delete from schema_migrations where name = '0050-bare-media-types.sql'`;
   await expect(migrate(database, ownSchema)).rejects.toThrow(
     "its last migration is 0049-keys-and-their-things.sql, and this one upgrades from 0050-bare-media-types.sql. " +

@@ -15,7 +15,7 @@ import { testS3 } from "../support/s3.ts";
 import type { SwiftNode } from "../support/swift-node.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-/** Two processes that serve HTTP and two that work, on PostgreSQL, RabbitMQ (over TLS) and S3, all of them real. */
+/** Two API processes and two workers on real PostgreSQL, RabbitMQ (over TLS) and S3. */
 interface House {
   postgres: OwnPostgres;
   rabbit: RabbitMqNode;
@@ -64,7 +64,7 @@ afterAll(async () => {
   for (const close of toClose) await close();
 }, 60_000);
 
-/** Skipped, loudly, where RabbitMQ or S3 cannot be had. */
+/** Skipped with a message where RabbitMQ or S3 is missing. */
 const testHere = (name: string, work: (house: House) => Promise<void>, milliseconds: number) =>
   test(name, async ({ skip }) => (house ? work(house) : skip("NOT TESTED: RabbitMQ or S3 is missing")), milliseconds);
 
@@ -74,7 +74,6 @@ const path = (model: string, way: "" | "/stream/" | "/async/" | "/cancel/" | "/a
   `/api/v1/admin/${model}/predict${way}`;
 const statusOf = (answer: Answer): number => answer.body.inference_responses[0].infer_details.status;
 
-/** The objects of JSON lines, as they arrive. */
 async function* readLines(response: Response): AsyncGenerator<Record<string, unknown>> {
   let rest = "";
   for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -84,7 +83,7 @@ async function* readLines(response: Response): AsyncGenerator<Record<string, unk
   }
 }
 
-describe("one house of four processes", () => {
+describe("a cluster of four processes", () => {
   testHere(
     "a stream on one node is cancelled through another, and its upstream call with it",
     async (here) => {
@@ -124,7 +123,7 @@ describe("one house of four processes", () => {
       const hear = (line: Record<string, unknown>) =>
         said.push(...((line.output_data as { output?: string[] }).output ?? []));
       hear((await lines.next()).value ?? {});
-      // It is in the middle: the upstream has not been let go on.
+      // Still running: the upstream is paused.
       expect(here.upstreams.open).toBe(1);
       expect(said.join("")).toMatch(/^word0 /);
       here.upstreams.release(id);
@@ -195,7 +194,7 @@ describe("one house of four processes", () => {
       for (const id of here.upstreams.seen.keys()) here.upstreams.release(id);
       expect((await held).filter(({ status }) => status === 200)).toHaveLength(4);
       expect(here.upstreams.most("narrow")).toBe(4);
-      // A refusal is not counted, so 56 of the 60 a minute are left; queued ones do not count as parallel.
+      // Refusals do not count, so 56 of 60 requests a minute are left. Queued predictions do not count as parallel.
       const rated = await many(80, () =>
         call(url, "POST", path("make", "/async/"), { key, form: { prompt: promptFor("rated") } }),
       );
@@ -206,7 +205,7 @@ describe("one house of four processes", () => {
   );
 });
 
-/** Clients that never stop, of all ways, and what became of their requests. */
+/** Clients that call all endpoints without pause, with the outcome of each request. */
 function startLoad({ balancer }: House, clients: number) {
   const counts = { sync: 0, stream: 0, async: 0, retryable: 0 };
   const failed: string[] = [];
@@ -276,7 +275,7 @@ describe("a rolling restart", () => {
         const node = cluster.node(name);
         const exit = node.terminate();
         if (name.startsWith("api")) {
-          // Says so first, serves on, and asks for its connections back.
+          // Reports not ready first, keeps serving, and closes its connections.
           await waitFor(`${name} to say so`, async () => (await send(node.url, "GET", "/readyz")).status === 503);
           const served = await call(node.url, "GET", "/api/v2/me");
           expect([served.status, served.headers.get("connection")]).toEqual([200, "close"]);
@@ -291,7 +290,7 @@ describe("a rolling restart", () => {
       await load.stop();
       const told = `${JSON.stringify(load.counts)}, given: ${JSON.stringify([...balancer.given])}`;
       expect([...load.failed, ...balancer.broken], told).toEqual([]);
-      // A balancer that looks ten times a second has noticed within the two seconds that the nodes serve on.
+      // The balancer polls ten times a second, so it notices within the two seconds of grace.
       expect(load.counts.retryable, told).toBe(0);
       expect(Math.min(load.counts.sync, load.counts.stream, load.counts.async), told).toBeGreaterThan(10);
       process.stderr.write(`rolling restart: ${told}\n`);
@@ -307,7 +306,7 @@ describe("an engine that is killed and comes back", () => {
       const { balancer, postgres, rabbit, s3, upstreams, database } = here;
       const accepted = new Map<string, { model: string; killed: string }>();
 
-      /** A client that does not give up: a lost answer is asked for again under the same key. */
+      /** A client that retries a lost answer with the same Idempotency-Key. */
       async function accept(killed: string, model: string, form: Record<string, string>, key: string): Promise<void> {
         const route = `/api/v1/${model}/predict/async/`;
         for (const until = Date.now() + 30_000; ; await sleep(100)) {
@@ -353,11 +352,11 @@ describe("an engine that is killed and comes back", () => {
         const status = statusOf(answer);
         const end = `${killed} ${model} ${status}`;
         ends[end] = (ends[end] ?? 0) + 1;
-        // A result with a file may have found nobody to take it: text needs no store.
+        // A result with a file may have failed to be stored; text needs no store.
         const mayFail = model === "gantry/image" && killed !== "rabbit";
         expect(mayFail ? [200, 503] : [200], `${killed}: ${answer.text}`).toContain(status);
       }
-      // All three are back: a queued result with a file needs each of them.
+      // A queued result with a file needs all three engines.
       await accept("none", "gantry/image", { prompt: "afterwards", size: "1280x720" }, "afterwards");
       const afterwards = [...accepted.keys()].at(-1);
       const question = `/api/v1/gantry/image/predict/async/result/?request_id=${afterwards}&wait=20`;

@@ -36,7 +36,7 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** Different in every block, the same each time, and nowhere in memory at once. */
+/** Deterministic, different in every block, and never whole in memory. */
 function* content(bytes: number): Generator<Buffer> {
   const block = Buffer.alloc(262_144, "gantry");
   for (let sent = 0; sent < bytes; sent += block.length) {
@@ -60,7 +60,7 @@ async function send(
   const outgoing = request(url, { method, headers: { "x-api-key": operatorKey, "content-type": type } });
   const answered = once(outgoing, "response");
   answered.catch(() => {});
-  // Behind a refusal the connection is closed while this side may still be sending.
+  // After a refusal the connection closes while this side may still be sending.
   outgoing.on("error", () => {});
   let refused = false;
   outgoing.once("response", () => {
@@ -106,10 +106,10 @@ async function download(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
-test("100 MB go up by form, up raw and down again, four at a time", {
+test("100 MB are uploaded by form, uploaded raw and downloaded, four at a time", {
   timeout: 120_000,
 }, async () => {
-  // Of this try alone: what an earlier one sent is still there.
+  // Only of this attempt: files of an earlier one still exist.
   const name = randomUUID();
   const paths = [1, 2, 3, 4].map((n) => `/${name}-${n}`);
   const expected = digest(maxDriveFileBytes);
@@ -118,7 +118,7 @@ test("100 MB go up by form, up raw and down again, four at a time", {
   expect(await Promise.all(paths.map(download))).toEqual(paths.map(() => expected));
 });
 
-test("what does not end is cut off at the limit with 413, and leaves nothing", {
+test("an endless upload is cut off at the limit with 413 and leaves no file", {
   timeout: 120_000,
 }, async () => {
   const files = async () =>

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { attachEmbeddedDatabase } from "../../src/engines/database/attach.ts";
 import { type EmbeddedDatabase, startEmbeddedDatabase } from "../../src/engines/database/index.ts";
 
-/** One home for all: each test leaves it whole. */
+/** All tests share one home; each leaves it intact. */
 let room: string;
 let home: string;
 let running: EmbeddedDatabase | undefined;
@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 afterAll(() => rm(room, { recursive: true, force: true }));
 
-test("a record of the server that is lost or damaged is named, with what to do", async () => {
+test("a lost or damaged server record is named, with what to do", async () => {
   const file = join(home, "postgres.json");
   const whole = await readFile(file);
   for (const damaged of ["", "{", "[]", '{"password": 1}']) {
@@ -39,7 +39,7 @@ test("a record of the server that is lost or damaged is named, with what to do",
   expect(await running.ready()).toBe(true);
 });
 
-test("a server that cannot come back says why, once, and where to read on; it is back when the cause is gone", async () => {
+test("a server that cannot restart logs the reason and the log file once, and recovers when the cause is gone", async () => {
   const told: string[] = [];
   running = await startEmbeddedDatabase({ home, onTrouble: (text) => told.push(text) });
   const control = join(home, "postgres", "global", "pg_control");
@@ -49,7 +49,7 @@ test("a server that cannot come back says why, once, and where to read on; it is
   await expect.poll(failures, { timeout: 20_000 }).toHaveLength(1);
   expect(failures()[0]).toContain(`Its log ${join(home, "postgres.log")} ends with:`);
   expect(failures()[0]).toContain("pg_control");
-  // It is tried all the time, and not told all the time.
+  // Retried continuously, logged once.
   await new Promise((resolve) => setTimeout(resolve, 3_000));
   expect(failures()).toHaveLength(1);
   await rename(`${control}.gone`, control);

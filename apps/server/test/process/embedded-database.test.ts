@@ -16,7 +16,7 @@ const unavailable = { name: "Fault", type: "service_unavailable" };
 const asRoot = process.getuid?.() === 0;
 
 let home: string;
-/** A home that has been started once; copying it is quicker than making a database. */
+/** A home that was started once; a copy is faster than a new database. */
 let furnishedHome: string;
 const running = new Set<EmbeddedDatabase>();
 const children = new Set<ChildProcess>();
@@ -35,7 +35,7 @@ async function stop(database: EmbeddedDatabase): Promise<void> {
 const postmasterPid = async (): Promise<number> =>
   Number((await readFile(join(home, "postgres", "postmaster.pid"), "utf8")).split("\n")[0]);
 
-/** A process of its own that owns the home and says what became of it; it lives until it is killed. */
+/** A separate process that owns the home and reports the outcome; it runs until killed. */
 function spawnOwner(): { child: ChildProcess; said: Promise<string> } {
   const script = `
     import { startEmbeddedDatabase } from ${JSON.stringify(new URL("../../src/engines/database/index.ts", import.meta.url).href)};
@@ -87,7 +87,7 @@ afterEach(async () => {
 });
 
 describe("starting", () => {
-  test("works in a home of mode 700, keeps its password to itself, and works a second time", async () => {
+  test("works in a home of mode 700, keeps its password private, and works a second time", async () => {
     const progress: string[] = [];
     const first = await start({ onProgress: (text) => progress.push(text) });
     expect(progress).toEqual([expect.stringContaining("Creating the database"), "Starting PostgreSQL"]);
@@ -108,7 +108,7 @@ describe("starting", () => {
     expect(await second.sql`select count(*) from kept`).toEqual([{ count: 0 }]);
   });
 
-  test("begins anew when the first start was cut short", async () => {
+  test("starts over when the first start was interrupted", async () => {
     await mkdir(join(home, "postgres.new"), { recursive: true });
     await writeFile(join(home, "postgres.new", "PG_VERSION"), "18\n");
     await writeFile(
@@ -118,7 +118,7 @@ describe("starting", () => {
     expect(await (await start()).ready()).toBe(true);
   });
 
-  test("says which version the data is of when it is another", async () => {
+  test("names the version of the data when it differs", async () => {
     await stop(await start());
     await writeFile(join(home, "postgres", "PG_VERSION"), "17\n");
     await expect(start()).rejects.toThrow(
@@ -128,7 +128,7 @@ describe("starting", () => {
     expect(await (await start()).ready()).toBe(true);
   });
 
-  test.runIf(asRoot)("goes on with the same data when the machine allows another account than before", async () => {
+  test.runIf(asRoot)("keeps the data when PostgreSQL must run under another account", async () => {
     const first = await start({ account: "namespace" });
     await first.sql`create table kept (id int)`;
     await stop(first);
@@ -150,7 +150,7 @@ describe("starting", () => {
       const database = await start({ account: "nobody", onProgress: (text) => progress.push(text) });
       const dir = /its data is in (\S+)/.exec(progress[0] ?? "")?.[1] ?? "";
       try {
-        expect(dir.startsWith(home)).toBe(false); // the temporary directory around the home is closed
+        expect(dir.startsWith(home)).toBe(false); // other users cannot enter the temporary directory around the home
         expect((await stat(join(dir, "postgres"))).uid).toBe(65534);
         await database.sql`create table kept (id int)`;
         await stop(database);
@@ -168,14 +168,14 @@ describe("starting", () => {
 describe("ownership", () => {
   beforeEach(furnish);
 
-  test("a second owner is refused and told whom to stop, in this process and in another", async () => {
+  test("a second owner is refused with the process to stop, in this process and in another", async () => {
     await start();
     await expect(start()).rejects.toThrow(`Another Gantry is running on ${home} (process ${process.pid})`);
     expect(await spawnOwner().said).toContain(`refused Another Gantry is running on ${home} (process ${process.pid})`);
     expect(await [...running][0]?.ready()).toBe(true);
   });
 
-  test("of several that start at once one wins, also over a dead owner's lock", async () => {
+  test("of several simultaneous starts one wins, also over a dead owner's lock", async () => {
     for (let round = 0; round < 2; round++) {
       const contenders = [spawnOwner(), spawnOwner(), spawnOwner()];
       const outcomes = await Promise.all(contenders.map(({ said }) => said));
@@ -185,7 +185,7 @@ describe("ownership", () => {
     }
   });
 
-  test("a process with the dead owner's number is not taken for him", async () => {
+  test("a process that reuses the dead owner's pid does not count as the owner", async () => {
     await mkdir(join(home, "lock"), { recursive: true });
     await writeFile(
       join(home, "lock", "owner.7"),
@@ -195,10 +195,10 @@ describe("ownership", () => {
   });
 });
 
-describe("what a killed process leaves", () => {
+describe("after a killed process", () => {
   beforeEach(furnish);
 
-  test("its server lives on and is adopted, with everything in it", async () => {
+  test("its PostgreSQL keeps running and is adopted with its data", async () => {
     const { child, said } = spawnOwner();
     const pid = Number((await said).split(" ")[1]);
     await kill(child);
@@ -208,14 +208,14 @@ describe("what a killed process leaves", () => {
     expect(progress).toEqual([expect.stringContaining(`(process ${pid})`)]);
     expect(database.pid).toBe(pid);
     expect(await database.sql`select id from kept`).toEqual([{ id: 1 }]);
-    process.kill(pid, "SIGKILL"); // not our child, watched all the same
+    process.kill(pid, "SIGKILL"); // not our child, but watched
     await expect.poll(() => database.pid, { timeout: 10_000 }).not.toBe(pid);
     expect(await database.ready()).toBe(true);
     await stop(database);
     expect(await isAlive(database.pid)).toBe(false);
   });
 
-  test("a server killed with it is recovered, also when its number belongs to someone else now", async () => {
+  test("a PostgreSQL killed with it is recovered, also when another process has its pid", async () => {
     const { child, said } = spawnOwner();
     const pid = Number((await said).split(" ")[1]);
     process.kill(pid, "SIGKILL");
@@ -227,10 +227,10 @@ describe("what a killed process leaves", () => {
   });
 });
 
-describe("a server in trouble", () => {
+describe("a failing PostgreSQL", () => {
   beforeEach(furnish);
 
-  test("that dies is restarted; queries are refused meanwhile and work again after, nothing committed is lost", async () => {
+  test("that dies is restarted; queries fail meanwhile, and no committed row is lost", async () => {
     const trouble: string[] = [];
     const database = await start({ onTrouble: (text) => trouble.push(text), deadlineMs: 3000 });
     await database.sql`create table entry (id int8 primary key)`;
@@ -273,7 +273,7 @@ describe("a server in trouble", () => {
       .toBeGreaterThan(0);
   });
 
-  test("that stands still as a whole refuses in time, and serves again when it moves", async () => {
+  test("that stalls makes queries fail in time, and serves again when it resumes", async () => {
     const database = await start({ deadlineMs: 800, poolSize: 2 });
     const backends = await Promise.all(
       [1, 2].map(() => database.transaction((tx) => tx`select pg_backend_pid() as pid, pg_sleep(0.05)`)),

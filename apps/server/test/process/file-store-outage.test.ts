@@ -63,7 +63,7 @@ const result = async (id: string, wait = 0) => {
   return (await gantry.call("GET", path)).body.inference_responses[0].infer_details.status;
 };
 
-test("a queued one whose input lies in a file store that is away waits for it, and can be cancelled meanwhile", async ({
+test("a queued prediction waits for its input while the file store is down, and can be cancelled", async ({
   skip,
 }) => {
   if (!s3) return skip("NOT TESTED: S3 is missing");
@@ -77,7 +77,7 @@ test("a queued one whose input lies in a file store that is away waits for it, a
     .body.prediction_id;
   await s3.kill();
   cog.finishOne();
-  // What needs no file is not held up by what does.
+  // Predictions without files continue.
   await waitFor("the one without a file", () => cog.open === 1, 10_000);
   const [row] = await gantry.database
     .sql`select id from live_predictions where id = ${fourth} and started_at is not null`;
@@ -86,7 +86,7 @@ test("a queued one whose input lies in a file store that is away waits for it, a
   await new Promise((resolve) => setTimeout(resolve, 5_000));
   expect(cog.open).toBe(0);
   expect(await result(second)).toBe(202);
-  // One that has called its model and cannot store what it made is not tried again: the model may be paid for each call.
+  // A prediction whose output cannot be stored is not retried: each model call may cost money.
   const path = "/api/v1/gantry/image/predict/async/";
   const painted = await gantry.call("POST", path, { form: { prompt: "a lake", size: "1280x720" } });
   const end = await gantry.call("GET", `${path}result/?request_id=${painted.body.prediction_id}&wait=40`);

@@ -30,7 +30,7 @@ const link =
 /** Runs the rest of the arguments on a terminal. */
 const onTerminal = ["sh", "-c", 'exec script --quiet --flush --return --command "$*" /dev/null', "sh"];
 
-test("a key of the operator's and no terminal: the log gets no link that signs in as admin", async () => {
+test("with an operator's key and without a terminal, the log shows no admin sign-in link", async () => {
   expect(await printed({ GANTRY_ADMIN_KEY: adminKey })).toMatch(
     /^Sign in to the console with: npx gantry sign-in --url http:\/\/127\.0\.0\.1:\d+ --key "\$GANTRY_ADMIN_KEY"$/,
   );

@@ -5,7 +5,7 @@ import { type Cluster, startCluster } from "../support/cluster.ts";
 import { testDatabase } from "../support/database.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-/** What somebody follows through another process than the one that holds it, which dies. */
+/** A prediction is followed through one process while the process that runs it dies. */
 let own: Awaited<ReturnType<typeof testDatabase>>;
 let chat: ChatServer;
 let cluster: Cluster;
@@ -26,7 +26,7 @@ afterAll(async () => {
 const path = "/api/v1/admin/say/predict";
 const headers = { accept: "application/x-ndjson" };
 
-/** Reads what arrives until the end, or until the connection breaks. */
+/** Reads until the end or until the connection breaks. */
 function reading(response: Response) {
   const read = { text: "" };
   const end = (async () => {
@@ -46,7 +46,7 @@ function linesOf(text: string) {
   return { said: lines.flatMap((line) => line.output_data?.output ?? []).join(""), last: lines.at(-1) };
 }
 
-/** A stream through the holder, and its id. */
+/** A stream through the node that runs the prediction, and the prediction's id. */
 async function begin() {
   const before = chat.open;
   const response = await send(cluster.node("holder").url, "POST", `${path}/stream/`, { form: { prompt: "x" } });
@@ -55,7 +55,7 @@ async function begin() {
   return { ...stream, id: response.headers.get("x-prediction-id") ?? "" };
 }
 
-test("what followers have is kept when the holder is killed, and nothing stays behind", async () => {
+test("the followed transcript survives a killed node, and no rows remain", async () => {
   const [followed, alone] = [await begin(), await begin()];
   chat.say("one ");
   const lines = await follow(followed.id);
@@ -70,14 +70,14 @@ test("what followers have is kept when the holder is killed, and nothing stays b
     expect(said).toBe("one two ");
     expect(last).toMatchObject({ status: 499, detail: [{ type: "generation_cancelled" }] });
   }
-  // What nobody followed died with its node.
+  // The transcript that had no follower died with its node.
   const lost = await follow(alone.id);
   await lost.end;
   expect(linesOf(lost.read.text)).toMatchObject({ said: "", last: { status: 499 } });
   expect(await own.database.sql`select 1 from prediction_fragments`).toHaveLength(0);
 }, 90_000);
 
-test("a queued run whose worker is killed and that says another text then is told anew on the other node", async () => {
+test("a queued prediction whose worker is killed restarts its transcript on the other node", async () => {
   await cluster.node("holder").start();
   const before = chat.open;
   const form = { prompt: "x" };

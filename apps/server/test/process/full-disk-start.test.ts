@@ -15,9 +15,9 @@ beforeAll(async () => {
 afterAll(() => rm(room, { recursive: true, force: true }));
 
 /**
- * Before the command: a copy of the folder takes its place on a disk of so many megabytes, which is then filled but for
- * some bytes; after it, what is half-made there is listed. What is written is bounded: should it be no disk of its own, it
- * must not fill another.
+ * Replaces the folder with a copy on a disk of so many megabytes, filled except for some bytes, before the command
+ * runs. Afterwards lists partial files. The fill is bounded: if the mount failed, it
+ * must not fill the machine's disk.
  */
 function onDiskOf(folder: string, megabytes: number, bytesLeft = 0): string[] {
   const shell = `
@@ -36,7 +36,7 @@ function onDiskOf(folder: string, megabytes: number, bytesLeft = 0): string[] {
 }
 
 describe.runIf(canMount())("on a full disk", () => {
-  test("a start and a command name the home, say what to do, and leave nothing", async () => {
+  test("a start and a command name the home, say what to do, and leave no files", async () => {
     const home = join(room, "home");
     await (await startEmbeddedDatabase({ home })).close();
     const noRoom = `There is no room left on the disk of ${home}: make some, then try again. `;
@@ -46,7 +46,7 @@ describe.runIf(canMount())("on a full disk", () => {
     const server = startServer({ GANTRY_HOME: home }, onDiskOf(home, 120));
     expect(await server.exit).toMatchObject({ code: 1 });
     expect(server.stderr()).toContain(refusal);
-    // With room for the lock and nothing else it is PostgreSQL that finds none: told at once, not tried for a minute.
+    // With space only for the lock, PostgreSQL fails: reported at once, without a minute of retries.
     const later = await gantryCommand(["ledger", "verify"], { GANTRY_HOME: home }, onDiskOf(home, 120, 4096));
     expect([later.code, later.stderr]).toEqual([2, expect.stringContaining(noRoom)]);
     expect(later.stderr).toContain('could not write lock file "postmaster.pid": No space left on device');
@@ -61,7 +61,7 @@ describe.runIf(canMount())("on a full disk", () => {
     expect(server.stderr()).toContain(`There is no room left on the disk of ${home}: make some, then try again. `);
   }, 60_000);
 
-  test("a backup names the folder that it was to be written to, and is not left there half", async () => {
+  test("a backup names its target folder and leaves no partial file", async () => {
     const [target, home] = [join(room, "backups"), join(room, "home-of-backup")];
     await mkdir(target);
     const env = { GANTRY_HOME: home, DATABASE_URL: await testDatabaseUrl() };

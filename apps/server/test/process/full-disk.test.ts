@@ -22,7 +22,7 @@ afterAll(async () => {
   await rm(room, { recursive: true, force: true });
 });
 
-/** A file that takes all that is left of the disk; answers what gives it back. */
+/** Fills the disk with a file; returns a function that frees it. */
 async function fillDisk(): Promise<() => Promise<void>> {
   const path = join(`/proc/${server.pid}/root`, home, "filler");
   const file = await open(path, "a");
@@ -44,7 +44,7 @@ const json = (body: object): RequestInit => ({
   body: JSON.stringify(body),
 });
 
-/** Queued, because its input is stored: what cannot be compressed needs room at once. */
+/** Queued, so that the input is stored; random bytes cannot be compressed. */
 function predict(): Promise<Response> {
   const body = new FormData();
   body.append("prompt", randomBytes(150_000).toString("base64"));
@@ -55,7 +55,7 @@ const metric = async (name: string) =>
   new RegExp(`^${name} (.*)$`, "m").exec(await (await call("/metrics")).text())?.[1];
 
 describe.runIf(canMount())("a full disk under the embedded PostgreSQL", () => {
-  test("is told by /readyz, the metrics and a true 503, is a 507 for uploads, and is over by itself", {
+  test("shows in /readyz and metrics, is a 503 with its cause and a 507 for uploads, and recovers by itself", {
     timeout: 120_000,
   }, async () => {
     const mount = 'mount -t tmpfs -o size=160m none "$1" && shift && exec "$@"';
@@ -96,7 +96,7 @@ describe.runIf(canMount())("a full disk under the embedded PostgreSQL", () => {
     file.append("file", new Blob([Buffer.alloc(3_000_000)]), "zeros.bin");
     const uploaded = await call("/api/v1/gantry/image/upload_file", { method: "POST", body: file });
     expect([uploaded.status, (await bodyOf(uploaded)).detail?.[0]?.type]).toEqual([507, "storage_full"]);
-    // Too large for the disk, and so small that only its row finds no place.
+    // Too large for the disk, and so small that only its row does not fit.
     for (const bytes of [3_000_000, 1]) {
       const form = new FormData();
       form.append("path", "/zeros.bin");
@@ -107,7 +107,7 @@ describe.runIf(canMount())("a full disk under the embedded PostgreSQL", () => {
         "There is not enough disk space to store the file",
       ]);
     }
-    // It is not ready as long as it is full: what only reads, or changes a row in its place, is no sign of room.
+    // Not ready while full: reads and in-place updates do not prove free space.
     await new Promise((resolve) => setTimeout(resolve, 5_000));
     expect((await call("/readyz")).status).toBe(503);
 

@@ -10,7 +10,7 @@ const other = 54_321;
 const asOther = ["setpriv", `--reuid=${other}`, `--regid=${other}`, "--clear-groups"];
 const thisFile = fileURLToPath(import.meta.url);
 
-/** Where tests run as root, and others get to the program. */
+/** Needs root, and a program folder that other users can read. */
 function canBeOthers(): boolean {
   try {
     const [file = "", ...args] = asOther;
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(room, { recursive: true, force: true }));
 
-describe.runIf(canBeOthers())("a home of mode 700 that is another user's", () => {
+describe.runIf(canBeOthers())("a home of mode 700 that belongs to another user", () => {
   test.each([["backup", "copy.tar"], ["ledger", "verify"], ["rekey"]])(
     "%s says whose it is, not that there is none",
     async (...args) => {
@@ -46,7 +46,7 @@ describe.runIf(canBeOthers())("a home of mode 700 that is another user's", () =>
     30_000,
   );
 
-  test("where nothing is, none is missed", async () => {
+  test("an empty place does not count as a missing home", async () => {
     for (const nowhere of [join(room, "none"), join(thisFile, "none")]) {
       const { stderr } = await gantryCommand(["ledger", "verify"], { GANTRY_HOME: nowhere }, asOther);
       expect(stderr).toBe(`${nowhere} does not contain Gantry data. Set GANTRY_HOME or DATABASE_URL.\n`);

@@ -9,14 +9,14 @@ import { attachEmbeddedDatabase } from "../../src/engines/database/attach.ts";
 import { startEmbeddedDatabase } from "../../src/engines/database/index.ts";
 import { canMount, privateMounts } from "../support/private-mounts.ts";
 
-/** On every Linux a user of its own; and one that no list of users names. */
+/** A user that exists on every Linux, and one that is in no user database. */
 const daemon = 1;
 const nameless = 54_321;
 
 const driver = fileURLToPath(new URL("../../src/engines/database/index.ts", import.meta.url));
 const attaching = fileURLToPath(new URL("../../src/engines/database/attach.ts", import.meta.url));
 
-/** Where tests run as root, and others get to the program. */
+/** Needs root, and a program folder that other users can read. */
 function canBeOthers(): boolean {
   if (process.getuid?.() !== 0) return false;
   try {
@@ -63,14 +63,14 @@ const script = `
     console.log(error.message);
   }`;
 
-/** What becomes of a start, and an orderly stop, as that user. */
+/** Starts and stops as that user; returns the outcome. */
 async function startAs(uid: number, prefix: readonly string[] = []): Promise<string> {
   const [file = "", ...args] = [...prefix, process.execPath, "--input-type=module", "--eval", script, home];
   const { stdout } = await promisify(execFile)(file, args, { uid, gid: uid, cwd: "/" });
   return stdout.trim();
 }
 
-/** Everything in the home, and whose it is. */
+/** Everything in the home with its owner. */
 async function ownersIn(folder: string): Promise<Record<string, string>> {
   const owners: Record<string, string> = {};
   for (const name of ["", ...(await readdir(folder, { recursive: true }))].sort()) {
@@ -81,7 +81,7 @@ async function ownersIn(folder: string): Promise<Record<string, string>> {
 }
 
 describe.runIf(canBeOthers())("root, in a home that another user owns", () => {
-  test("is refused before anything is touched, and told whom to run as; the owner goes on", async () => {
+  test("is refused before anything changes, with the name of the right user; the owner keeps working", async () => {
     await makeHome(daemon);
     expect(await startAs(daemon)).toBe("started");
     const before = await ownersIn(home);
@@ -93,14 +93,14 @@ describe.runIf(canBeOthers())("root, in a home that another user owns", () => {
     expect(await startAs(daemon)).toBe("started");
   }, 90_000);
 
-  test("is refused when it is empty, and leaves it so", async () => {
+  test("is refused when the home is empty, and leaves it empty", async () => {
     await makeHome(daemon);
     await expect(startEmbeddedDatabase({ home })).rejects.toThrow(`${home} belongs to user 1 (daemon)`);
     expect(await readdir(home)).toEqual([]);
     expect(await startAs(daemon)).toBe("started");
   }, 90_000);
 
-  test("is refused too where only what lies in it is the other's, as in a folder for a group", async () => {
+  test("is refused when only the content belongs to the other user, as in a group's folder", async () => {
     await mkdir(home);
     await chmod(home, 0o777);
     expect(await startAs(daemon)).toBe("started");
@@ -111,7 +111,7 @@ describe.runIf(canBeOthers())("root, in a home that another user owns", () => {
     expect(await ownersIn(home)).toEqual(before);
   }, 90_000);
 
-  test("reads beside the owner's server", async () => {
+  test("can read while the owner's server runs", async () => {
     await makeHome(daemon);
     const stays = script.replace("await database.close();", "console.log('up'); await new Promise(() => {});");
     const args = ["--input-type=module", "--eval", `setInterval(() => {}, 1000); ${stays}`, home];
@@ -124,13 +124,13 @@ describe.runIf(canBeOthers())("root, in a home that another user owns", () => {
       await database.close();
     } finally {
       child.kill("SIGKILL");
-      expect(await startAs(daemon)).toBe("started"); // takes over what was left running, and ends it
+      expect(await startAs(daemon)).toBe("started"); // takes over the database that was left running, and stops it
     }
   }, 90_000);
 });
 
-describe.runIf(canBeOthers())("a user, in a home whose parts are another's", () => {
-  test("is told which part and whose, by a start and by a tool", async () => {
+describe.runIf(canBeOthers())("a user, in a home with parts of another user", () => {
+  test("gets an error that names the part and its owner, from a start and from a command", async () => {
     await makeHome(daemon);
     expect(await startAs(daemon)).toBe("started");
     await chown(join(home, "postgres"), 0, 0);
@@ -148,7 +148,7 @@ describe.runIf(canBeOthers())("a user, in a home whose parts are another's", () 
   }, 90_000);
 });
 
-describe.runIf(canBeOthers())("a user that no list names", () => {
+describe.runIf(canBeOthers())("a user that is in no user database", () => {
   test.runIf(canHaveNamespaces(nameless))(
     "starts where it may have a user namespace",
     async () => {
@@ -160,7 +160,7 @@ describe.runIf(canBeOthers())("a user that no list names", () => {
     90_000,
   );
 
-  test("is told so where not, and leaves nothing that would stop another start", async () => {
+  test("gets an error otherwise, and leaves nothing that blocks another start", async () => {
     await makeHome(nameless);
     const forced = script.replace("{ home }", "{ home, account: 'self' }");
     const args = ["--input-type=module", "--eval", forced, home];
@@ -171,7 +171,7 @@ describe.runIf(canBeOthers())("a user that no list names", () => {
 });
 
 describe.runIf(canBeOthers() && canMount())("root, in a home of its own", () => {
-  test("starts on a machine that knows nobody but root and nobody", async () => {
+  test("starts on a machine that has only the users root and nobody", async () => {
     const passwd = (await readFile("/etc/passwd", "utf8")).split("\n");
     const few = join(room, "passwd");
     await writeFile(few, `${passwd.filter((line) => /^(root|nobody):/.test(line)).join("\n")}\n`);
@@ -179,7 +179,7 @@ describe.runIf(canBeOthers() && canMount())("root, in a home of its own", () => 
     expect(await startAs(0, [...privateMounts, "sh", "-c", mount, "sh"])).toBe("started");
   }, 90_000);
 
-  test("starts inside a folder that is another user's, and closed", async () => {
+  test("starts inside a closed folder of another user", async () => {
     await chown(room, daemon, daemon);
     await chmod(room, 0o700);
     const database = await startEmbeddedDatabase({ home });

@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
 const nobody = 65534;
 
-/** An installation with all that is looked at before the first package is needed. */
+/** An installation with the files that are read before the first package is needed. */
 let place: string;
 
 beforeEach(async () => {
@@ -21,13 +21,13 @@ beforeEach(async () => {
   for (const file of ["package.json", "package-lock.json", "scripts/set-up.mjs"]) {
     await copyFile(join(checkout, file), join(place, file));
   }
-  // Whoever would install something is caught.
+  // An `npm` that records an attempt to install.
   await writeFile(join(place, "bin", "npm"), '#!/bin/sh\necho "$@" > "$(dirname "$0")/asked"\n', { mode: 0o755 });
   await chmod(join(place, "bin"), 0o777);
 });
 afterEach(() => rm(place, { recursive: true, force: true }));
 
-/** What npm writes down of what it has installed. */
+/** npm's record of installed packages. */
 async function install({ withDev, changed = {} }: { withDev: boolean; changed?: object }): Promise<void> {
   const { packages } = JSON.parse(await readFile(join(checkout, "package-lock.json"), "utf8"));
   const installed = Object.entries<{ dev?: boolean }>(packages).filter(([, { dev }]) => withDev || !dev);
@@ -37,7 +37,7 @@ async function install({ withDev, changed = {} }: { withDev: boolean; changed?: 
   );
 }
 
-/** As `npm start` and every `gantry` command begin. */
+/** The way `npm start` and every `gantry` command begin. */
 async function setUp(identity: { uid?: number } = {}) {
   const script = "import('./scripts/set-up.mjs').then((one) => console.log(one.setUp()))";
   const env = { PATH: `${join(place, "bin")}:/usr/bin:/bin` };
@@ -48,7 +48,7 @@ async function setUp(identity: { uid?: number } = {}) {
   return { stdout: stdout.trim(), stderr, asked };
 }
 
-test("the steps for systemd leave an installation that the command runs from, and never changes", async () => {
+test("the systemd steps create an installation that the command uses and never changes", async () => {
   await install({ withDev: false });
   const unmarked = await setUp();
   expect(unmarked.stderr).toContain(
@@ -64,13 +64,13 @@ test("the steps for systemd leave an installation that the command runs from, an
   const dockerfile = await readFile(join(checkout, "deploy", "Dockerfile"), "utf8");
   expect(dockerfile).toContain(step);
 
-  // An upgrade that left the packages as they were.
+  // An upgrade without new packages.
   const lock = join(place, "package-lock.json");
   await writeFile(lock, `${await readFile(lock, "utf8")}\n`);
   expect((await setUp()).stderr).toContain("are not marked as those of its package-lock.json");
 });
 
-test("a checkout to work on is brought up to its lock file, and one that may not be written to is not", async () => {
+test("a checkout is updated to its lock file, unless it is read-only", async () => {
   await install({ withDev: true, changed: { "node_modules/fastify": { version: "0.0.1" } } });
   expect((await setUp()).asked).toMatch(/^ci /);
   await rm(join(place, "bin", "asked"));
@@ -87,8 +87,8 @@ test("a checkout to work on is brought up to its lock file, and one that may not
   }
 });
 
-test("what `npm ci` has installed is not installed again, unless it is something else", async () => {
-  // As npm leaves it on this very machine, without the packages of other platforms.
+test("packages of `npm ci` are not installed again, unless they differ", async () => {
+  // As npm leaves it on this machine, without packages of other platforms.
   const real = JSON.parse(await readFile(join(checkout, "node_modules", ".package-lock.json"), "utf8"));
   const written = join(place, "node_modules", ".package-lock.json");
   await writeFile(written, JSON.stringify(real));
@@ -99,7 +99,7 @@ test("what `npm ci` has installed is not installed again, unless it is something
   const withoutOptional = Object.fromEntries(needed);
   for (const packages of [
     others,
-    // `npm ci --omit=optional`, which leaves out the Node that is brought too.
+    // `npm ci --omit=optional` also leaves out the packaged Node.
     withoutOptional,
     { ...real.packages, "node_modules/fastify": { ...fastify, integrity: "sha512-other" } },
     { ...real.packages, "node_modules/more": { version: "1.0.0" } },

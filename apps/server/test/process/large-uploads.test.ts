@@ -20,13 +20,13 @@ function start(home: string, prefix: readonly string[] = []): ServerProcess {
 
 interface Upload {
   bytes: number;
-  /** Announced as Content-Length, or sent in chunks. */
+  /** With a Content-Length, or in chunks. */
   announced: boolean;
   path?: string;
   field?: string;
 }
 
-/** Sends a form with one file of zeros that exist nowhere, and answers as soon as the server does. */
+/** Sends a form with one generated file of zeros; resolves with the first answer. */
 function upload(url: string, { bytes, announced, path = "/api/v1/gantry/image/upload_file", field = "file" }: Upload) {
   const head = Buffer.from(`--b\r\nContent-Disposition: form-data; name="${field}"; filename="zeros.bin"\r\n\r\n`);
   const tail = Buffer.from("\r\n--b--\r\n");
@@ -102,7 +102,7 @@ describe("a large upload", () => {
     expect(await filesIn(join(home, "blobs"))).toEqual(files);
   });
 
-  test("that does not say how long it is, is cut off at the bound and leaves nothing", {
+  test("without a declared length is cut off at the limit and leaves no file", {
     timeout: 120_000,
   }, async () => {
     const files = await filesIn(join(home, "blobs"));
@@ -113,7 +113,7 @@ describe("a large upload", () => {
     expect(await filesIn(join(home, "blobs"))).toEqual(files);
   });
 
-  test("as an input is cut off at its field's bound and leaves nothing", async () => {
+  test("as an input is cut off at its field's limit and leaves no file", async () => {
     const refused = await upload(url, {
       bytes: 2 ** 31,
       announced: true,
@@ -129,7 +129,7 @@ describe("a large upload", () => {
 });
 
 describe.runIf(canMount())("a full disk", () => {
-  test("is a 507 that may be repeated, costs nothing, and leaves nothing", { timeout: 90_000 }, async () => {
+  test("is a retryable 507 that costs nothing and leaves no file", { timeout: 90_000 }, async () => {
     const home = join(room, "full");
     await mkdir(join(home, "blobs"), { recursive: true, mode: 0o700 });
     await mkdir(join(home, "spool"), { mode: 0o700 });
@@ -137,7 +137,6 @@ describe.runIf(canMount())("a full disk", () => {
       'mount -t tmpfs -o size=8m none "$1/blobs" && mount -t tmpfs -o size=4m none "$1/spool" && shift && exec "$@"';
     const server = start(home, [...privateMounts, "sh", "-c", mount, "sh", home]);
     const url = await server.url();
-    /** The home as the server sees it. */
     const inside = (name: string) => join(`/proc/${server.pid}/root`, home, name);
     const balance = async () =>
       (await bodyOf(await fetch(`${url}/api/v2/me`, { headers: { "x-api-key": adminKey } }))).balance;
@@ -152,7 +151,7 @@ describe.runIf(canMount())("a full disk", () => {
     expect(noRoomForInput.status, noRoomForInput.body).toBe(507);
     expect(await filesIn(inside("spool"))).toEqual([]);
 
-    // Room for what is small again, until that has filled the disk too.
+    // Small uploads fit again until they fill the disk.
     const before = await balance();
     expect((await upload(url, { bytes: 8_000_000, announced: true })).status).toBe(200);
     const kept = await filesIn(inside("blobs"));

@@ -10,7 +10,7 @@ import { waitFor } from "../support/wait-for.ts";
 
 const broker = await ownRabbitMq();
 
-describe.skipIf(!broker)("RabbitMQ in trouble", { timeout: 60_000 }, () => {
+describe.skipIf(!broker)("RabbitMQ failures", { timeout: 60_000 }, () => {
   const node = broker as RabbitMqNode;
   const opened: { close(): Promise<unknown> }[] = [];
   let virtualHost = 0;
@@ -48,7 +48,7 @@ describe.skipIf(!broker)("RabbitMQ in trouble", { timeout: 60_000 }, () => {
   });
   afterAll(() => node.stop());
 
-  test("killed and started again under load: nobody is kept waiting, and all goes on by itself", async () => {
+  test("killed and restarted under load: no call hangs, and work continues by itself", async () => {
     const troubles: string[] = [];
     const [producer, worker] = await Promise.all([open(url, troubles), open()]);
     const seen = counting();
@@ -81,7 +81,7 @@ describe.skipIf(!broker)("RabbitMQ in trouble", { timeout: 60_000 }, () => {
     expect(troubles.length).toBeLessThan(6);
   });
 
-  test("an outage loses no wake-up, and no long call keeps its worker from being woken after it", async () => {
+  test("an outage loses no wake-up, and a long call does not block wake-ups after it", async () => {
     const [producer, worker] = await Promise.all([open(), open()]);
     for (let wakes = 0; wakes < 10; wakes++) expect(await producer.wake("runs")).toBe(true);
     const release = Promise.withResolvers<void>();
@@ -105,7 +105,7 @@ describe.skipIf(!broker)("RabbitMQ in trouble", { timeout: 60_000 }, () => {
     await consumer.stop();
   });
 
-  test("a broker that is away at the start is waited for, and work is looked for meanwhile", async () => {
+  test("a broker that is down at the start is retried while workers poll", async () => {
     await node.kill();
     const troubles: string[] = [];
     const queue = await open(url, troubles);
@@ -121,7 +121,7 @@ describe.skipIf(!broker)("RabbitMQ in trouble", { timeout: 60_000 }, () => {
     await waitFor("a call for it", () => seen.calls >= 2);
   });
 
-  test("a broker that is alive and deaf holds nobody for long, not even close", async () => {
+  test("a stalled broker does not block calls for long, not even close", async () => {
     const producer = await open();
     expect(await producer.wake("runs")).toBe(true);
     const worker = await open();
@@ -143,7 +143,7 @@ describe.skipIf(!broker)("RabbitMQ in trouble", { timeout: 60_000 }, () => {
     await waitFor("wake to answer true", () => producer.wake("runs"));
   });
 
-  test("a wrong password or virtual host is said at the start, without the password", async () => {
+  test("a wrong password or virtual host is reported at the start, without the password", async () => {
     const wrongPassword = url.replace("guest:guest", "guest:s3cr3t");
     const refusal = await open(wrongPassword).catch((error: Error) => error.message);
     expect(refusal).toMatch(/cannot be used: .*ACCESS_REFUSED/);
@@ -152,7 +152,7 @@ describe.skipIf(!broker)("RabbitMQ in trouble", { timeout: 60_000 }, () => {
     await expect(open("http://localhost")).rejects.toThrow("AMQP_URL is not of the form");
   });
 
-  test("TLS: a certificate is checked against the given authority, and one that nobody vouches for is refused", async () => {
+  test("TLS: certificates are checked against the given authority, and unknown ones are refused", async () => {
     const queue = await open(`${node.tlsUrl(virtualHost)}?cacertfile=${encodeURIComponent(node.caFile)}`);
     const seen = counting();
     await queue.consume("runs", { parallel: 1 }, seen.onWake);
@@ -161,7 +161,7 @@ describe.skipIf(!broker)("RabbitMQ in trouble", { timeout: 60_000 }, () => {
     await expect(open(node.tlsUrl(virtualHost))).rejects.toThrow("self-signed certificate");
   });
 
-  test("the queue is durable, replicated and never longer than its bound", async () => {
+  test("the queue is durable, replicated and bounded", async () => {
     const producer = await open();
     for (let wakes = 0; wakes < 80; wakes++) expect(await producer.wake("runs", 1000)).toBe(true);
     const inspector = inspect();
@@ -175,7 +175,7 @@ describe.skipIf(!broker)("RabbitMQ in trouble", { timeout: 60_000 }, () => {
     await expect(inspector.queueDeclare(classic)).rejects.toThrow("received 'classic' but current is 'quorum'");
   });
 
-  test("a queue that someone deletes is made again", async () => {
+  test("a deleted queue is created again", async () => {
     const queue = await open();
     const seen = counting();
     await queue.consume("predictions", { parallel: 1 }, seen.onWake);

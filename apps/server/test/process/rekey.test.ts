@@ -56,7 +56,7 @@ const call = async (url: string, method: string, path: string, body?: FormData |
     ...(body && { body: body instanceof FormData ? body : JSON.stringify(body) }),
   });
 
-/** Something of each kind, sealed by those who seal it in a server. */
+/** One value of each kind, sealed by the feature that owns it. */
 async function fill(database: Database, vault: Vault, userId: string): Promise<void> {
   const secrets = openSecrets({ database, vault });
   await secrets.put(userId, "openai", "sk-of-a-model");
@@ -80,7 +80,7 @@ async function fill(database: Database, vault: Vault, userId: string): Promise<v
         insert into webhook_deliveries (id, user_id, prediction_id, model_name, destination, target, payload)
         values ('dlv_1', ${userId}, ${predictionId}, 'a/b', ${destination}, ${target as Buffer}, '{}')`;
   }
-  // A prediction without a webhook, a server without a credential: nothing to open there.
+  // A prediction without a webhook and a tool server without a credential have nothing to open.
   await database.sql`
     insert into live_predictions (id, user_id, key_id, model_id, model_name, route, queue_until)
     values ('pred_3', ${userId}, 'key_1', 'mdl_1', 'a/b', 'async', now() + interval '1 day')`;
@@ -100,7 +100,7 @@ async function fill(database: Database, vault: Vault, userId: string): Promise<v
       ('mcp_2', ${userId}, 'two', ${place.url}, 'sse', null, null, 'connected')`;
 }
 
-/** All of it, opened by those who open it in a server. */
+/** All values, opened by the features that own them. */
 async function openAll(database: Database, vault: Vault, userId: string) {
   const { sql } = database;
   const signing = createSigningSecrets({ database, vault, clock: systemClock });
@@ -133,13 +133,12 @@ interface Place {
   userId: string;
   env: Record<string, string>;
   keyOf(file?: string): Promise<Uint8Array>;
-  /** What there was to open before. */
   before: Awaited<ReturnType<typeof openAll>>;
   openAll(vault: Vault): ReturnType<typeof openAll>;
   drop(): Promise<void>;
 }
 
-/** An external database and a home with its key, both of an installation that is stopped. */
+/** The external database and home of a stopped installation. */
 async function place(name: string): Promise<Place> {
   const { database, url, drop } = await testDatabase();
   const home = join(room, name);
@@ -175,7 +174,7 @@ async function sealedNow({ sql }: Database): Promise<string[]> {
   return found.sort();
 }
 
-test("every column of bytes is known: it is sealed and sealed anew, or it is a hash", async () => {
+test("every bytea column is either resealed or a hash", async () => {
   const { database, drop } = await testDatabase();
   try {
     const rows = await database.sql<{ name: string }[]>`
@@ -190,7 +189,7 @@ test("every column of bytes is known: it is sealed and sealed anew, or it is a h
 });
 
 describe("gantry rekey with the key in a file", () => {
-  test("seals everything anew; the features open it with the new key and not with the old one", async () => {
+  test("reseals everything: features open it with the new key and not with the old one", async () => {
     const here = await place("whole");
     const old = await here.keyOf();
     const done = await gantryCommand(["rekey"], here.env);
@@ -203,7 +202,7 @@ describe("gantry rekey with the key in a file", () => {
     expect(await here.openAll(createAesVault(now))).toEqual(here.before);
     await expect(here.openAll(createAesVault(old))).rejects.toThrow();
 
-    // To a key of the operator's choice.
+    // To a key that the operator chooses.
     const wanted = Buffer.alloc(32, 5);
     const chosen = await gantryCommand(["rekey"], { ...here.env, GANTRY_NEW_SECRET_KEY: wanted.toString("base64") });
     expect([chosen.code, chosen.stderr]).toEqual([0, ""]);
@@ -227,7 +226,7 @@ describe("gantry rekey with the key in a file", () => {
     await here.drop();
   }, 60_000);
 
-  test("cut off between the commit and the file: the next start takes the new key, and so does a backup", async () => {
+  test("interrupted between the commit and the file: the next start and a backup use the new key", async () => {
     const here = await place("cut-after");
     const old = await readFile(join(here.home, "secret-key"));
     expect((await gantryCommand(["rekey"], here.env)).code).toBe(0);
@@ -253,7 +252,7 @@ describe("gantry rekey with the key in a file", () => {
     await stop(server);
     expect(await here.openAll(createAesVault(await here.keyOf()))).toEqual(here.before);
 
-    // Without the old file too, as after a restore of half a home.
+    // Also without the old file, as after a partial restore.
     await rm(join(here.home, "secret-key"));
     await writeFile(join(here.home, "secret-key.new"), now);
     expect(await settleKeyChange({ database: here.database, home: here.home, given: undefined })).toBe("changed");
@@ -261,9 +260,9 @@ describe("gantry rekey with the key in a file", () => {
     await here.drop();
   }, 60_000);
 
-  test("killed (-9) at any moment, it leaves a key that opens everything", async () => {
+  test("killed (-9) at any moment leaves a key that opens everything", async () => {
     const here = await place("killed");
-    // Enough that there is time to be killed in the middle.
+    // Enough rows for a kill in the middle.
     const vault = createAesVault(await here.keyOf());
     const names = Array.from({ length: 6_000 }, (_, n) => `name-${n}`);
     const texts = names.map((name) => vault.seal("x".repeat(200), `secret:${here.userId}:${name}`) as Buffer);
@@ -290,7 +289,7 @@ describe("gantry rekey with the key in a file", () => {
     await here.drop();
   }, 90_000);
 
-  test("of a home that has none says so", async () => {
+  test("of a home without a key is refused with that reason", async () => {
     const here = await place("no-key");
     const refused = await gantryCommand(["rekey"], { ...here.env, GANTRY_HOME: join(room, "nowhere") });
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("secret-key does not exist")]);
@@ -299,7 +298,7 @@ describe("gantry rekey with the key in a file", () => {
 });
 
 describe("gantry rekey with the key in the environment", () => {
-  test("goes from GANTRY_SECRET_KEY to GANTRY_NEW_SECRET_KEY, refuses wrong ones, and again is harmless", async () => {
+  test("goes from GANTRY_SECRET_KEY to GANTRY_NEW_SECRET_KEY, refuses wrong keys, and can be repeated", async () => {
     const here = await place("environment");
     const [present, next, wrong] = [
       Buffer.from(await here.keyOf()).toString("base64"),
@@ -337,7 +336,7 @@ describe("gantry rekey with the key in the environment", () => {
       expect.stringContaining(`Re-encrypted 0 secrets; ${sealedTexts} had`),
     ]);
 
-    // One text that was lost before keeps nobody from changing the key, once that is said.
+    // A value that was unreadable before does not prevent the change, once confirmed.
     await database.sql`update secrets set sealed = '\\x01ff'`;
     const lost = await rekey([next, wrong]);
     expect([lost.code, lost.stderr]).toEqual([1, expect.stringContaining("(not 1 of secrets)")]);
@@ -350,7 +349,7 @@ describe("gantry rekey with the key in the environment", () => {
 });
 
 describe("gantry rekey with the embedded database", () => {
-  test("is refused while its server runs; stopped, the server finds what it had stored", async () => {
+  test("is refused while its server runs; after it, the server reads its stored values", async () => {
     const home = join(room, "embedded");
     homes.push(home);
     const server = start({ GANTRY_HOME: home });

@@ -20,7 +20,7 @@ const servers: ServerProcess[] = [];
 const drops: (() => Promise<void>)[] = [];
 const keyNames = ["link-signing-key.json", "secret-key"];
 
-/** A stopped installation: one user's secret, sealed; files; keys of its own. */
+/** A stopped installation with a sealed user secret, files and its own keys. */
 interface Installation {
   home: string;
   database: Database;
@@ -62,7 +62,7 @@ const keysOf = async (home: string) =>
 
 const hasKeysBeside = async (home: string) => (await readdir(home)).some((one) => one.startsWith("restore-"));
 
-/** Whose the rows are, proved by opening the secret with the key of the home. */
+/** Identifies the rows by opening the secret with the home's key. */
 async function ownerOf({ home, database }: Installation): Promise<string> {
   const [user] = await database.sql<
     { id: string; username: string }[]
@@ -88,10 +88,10 @@ afterAll(async () => {
 }, 60_000);
 
 describe("gantry restore --replace", () => {
-  test("that fails in the middle leaves keys, rows and files as they were", async () => {
+  test("that fails halfway leaves keys, rows and files unchanged", async () => {
     const bert = await install("bert", ["in-both", "only-here"]);
     const before = [await keysOf(bert.home), await filesOf(bert.home), (await readdir(bert.home)).sort()];
-    // Where the file of the backup belongs nothing can be stored.
+    // The target of the backup's file is not writable.
     const name = hashKey("only-in-backup");
     const inTheWay = join(bert.home, "blobs", "gantry", name.charAt(0), name);
     await mkdir(join(inTheWay, "x"), { recursive: true });
@@ -110,7 +110,7 @@ describe("gantry restore --replace", () => {
       "only-here": "only-here of bert",
       "only-in-backup": "only-in-backup of anna",
     });
-    // The keys of before are kept, for backups of before that do not hold them.
+    // Earlier keys are kept for older backups that do not contain them.
     const kept = (await readdir(bert.home)).filter((one) => one.includes(".before-restore-")).sort();
     expect(kept.map((one) => one.replace(/\.before-restore-.*/, ""))).toEqual(keyNames);
     for (const one of kept) {
@@ -120,13 +120,13 @@ describe("gantry restore --replace", () => {
     expect((await readdir(bert.home)).filter((one) => one.startsWith("restore-"))).toEqual([]);
   }, 60_000);
 
-  test("killed (-9) at any moment, it leaves rows and a key that belong together", async () => {
+  test("killed (-9) at any moment leaves rows and a key that match", async () => {
     const carl = await install("carl", ["in-both"], 200);
     const own = join(room, "carl.tar");
     expect((await gantryCommand(["backup", own], carl.env)).code).toBe(0);
     const settled: string[] = [];
     for (let round = 0; round < 6; round++) {
-      // To and fro, so that a key in the wrong place opens nothing.
+      // Alternate between two backups, so that a wrong key cannot open the secret.
       const before = await ownerOf(carl);
       const { child, ended } = startCommand(["restore", before === "carl" ? backup : own, "--replace"], carl.env);
       let isOver = false;
@@ -144,7 +144,7 @@ describe("gantry restore --replace", () => {
     expect(settled).toContain("took place");
   }, 120_000);
 
-  test("cut off between the commit and the keys: the next start, or backup, puts them into their places", async () => {
+  test("interrupted between the commit and the keys: the next start or backup moves the keys into place", async () => {
     const dora = await install("dora", []);
     const old = await keysOf(dora.home);
     expect((await gantryCommand(["restore", backup, "--replace"], dora.env)).code).toBe(0);
@@ -172,7 +172,7 @@ describe("gantry restore --replace", () => {
     server.kill("SIGTERM");
     await server.exit;
 
-    // One that never took place leaves nothing behind.
+    // A restore that never committed leaves no files.
     await cutOff("20200101T000000Z-00000000");
     await settleRestores(dora);
     expect([await keysOf(dora.home), await hasKeysBeside(dora.home)]).toEqual([old, false]);
@@ -180,14 +180,14 @@ describe("gantry restore --replace", () => {
 });
 
 describe("gantry restore into a new home", () => {
-  test("that failed can be tried again without --replace", async () => {
+  test("that failed can be retried without --replace", async () => {
     const env = { GANTRY_HOME: join(room, "new"), DATABASE_URL: await testDatabaseUrl() };
     const whole = await readFile(backup);
     const broken = join(room, "broken.tar");
     await writeFile(broken, whole.subarray(0, whole.length >> 1));
     expect((await gantryCommand(["restore", broken], env)).code).toBe(1);
     await expect(stat(env.GANTRY_HOME)).rejects.toThrow("ENOENT");
-    // And when it was the store that failed.
+    // The same after a failure of the file store.
     const name = hashKey("only-in-backup");
     await mkdir(join(env.GANTRY_HOME, "blobs", "gantry", name.charAt(0), name, "x"), { recursive: true });
     expect((await gantryCommand(["restore", backup], env)).stderr).toContain("EISDIR");
@@ -199,7 +199,7 @@ describe("gantry restore into a new home", () => {
     await database.close();
   }, 60_000);
 
-  test("of a backup without keys says what is missed: the secret key, and where files are embedded that of links", async () => {
+  test("of a backup without keys names the missing keys: the secret key and, with embedded files, the link key", async () => {
     const gina = await install("gina", ["a"]);
     const keyless = join(room, "keyless.tar");
     expect((await gantryCommand(["backup", keyless, "--no-keys"], gina.env)).code).toBe(0);
@@ -212,7 +212,7 @@ describe("gantry restore into a new home", () => {
     const strange = await install("hugo", []);
     const replaced = await gantryCommand(["restore", keyless, "--replace"], strange.env);
     expect([replaced.code, replaced.stdout]).toEqual([0, expect.stringContaining(ofSecret)]);
-    // Where the key opens what was restored, there is no other to be looked for.
+    // The key opens the restored secrets, so no other key is missing.
     const atHome = await gantryCommand(["restore", keyless, "--replace"], gina.env);
     expect([atHome.code, atHome.stdout]).toEqual([0, expect.not.stringContaining(ofSecret)]);
     const GANTRY_SECRET_KEY = (await keysOf(gina.home))["secret-key"].trim();
@@ -236,7 +236,7 @@ describe("gantry restore into a new home", () => {
 });
 
 describe("gantry backup", () => {
-  test("names the files that are missing, and ends with 3", async () => {
+  test("names missing files and exits with 3", async () => {
     const emma = await install("emma", ["there"]);
     for (const key of ["there", "not-there"]) {
       await emma.database.sql`
@@ -249,12 +249,12 @@ describe("gantry backup", () => {
       expect.stringMatching(/^1 file in the database .+\n {2}not-there\n$/),
     ]);
     expect(made.stdout).toContain("1 files (");
-    // What there is can be restored.
+    // The rest can be restored.
     const env = { GANTRY_HOME: join(room, "emma-again"), DATABASE_URL: await testDatabaseUrl() };
     expect((await gantryCommand(["restore", join(room, "emma.tar")], env)).code).toBe(0);
   }, 60_000);
 
-  test("two at once to one place: one is made, the other is refused in words, and nothing is left beside", async () => {
+  test("two at once to one path: one succeeds, the other is refused with a reason, and no partial file remains", async () => {
     const fred = await install("fred", ["a"]);
     const folder = join(room, "at-once");
     await mkdir(folder);

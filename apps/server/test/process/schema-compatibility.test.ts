@@ -40,7 +40,7 @@ afterAll(async () => {
   await rm(room, { recursive: true, force: true });
 });
 
-/** The installed packages are shared; the workspaces must be those of the other commit. */
+/** The installed packages are shared; the workspaces must come from the other commit. */
 async function linkPackages(): Promise<void> {
   const modules = join(checkout, "node_modules");
   await mkdir(join(modules, "@gantry"), { recursive: true });
@@ -52,7 +52,7 @@ async function linkPackages(): Promise<void> {
   }
 }
 
-/** The commit that brings the baseline is the one that its predecessor cannot work beside. */
+/** Only the commit that adds the baseline is incompatible with its predecessor. */
 const knowsBaseline = (): boolean => existsSync(join(checkout, "apps/server/migrations", baseline));
 
 test("the server of the commit before this one runs on the schema of this one, or refuses to", async (context) => {

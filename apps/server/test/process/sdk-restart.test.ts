@@ -93,7 +93,7 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
     const old = servers.at(-1);
     old?.kill(signal);
     if (signal === "SIGTERM") {
-      // It refuses everything for as long as its work takes, longer than one would try in haste.
+      // Draining refuses requests for longer than quick retries last.
       await new Promise((resolve) => setTimeout(resolve, 4_000));
       cog.finishAll();
       isThinking = false;
@@ -115,7 +115,7 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
   90_000,
 );
 
-/** Each restart makes the model say something else. */
+/** The model answers differently after each restart. */
 test.each(["SIGKILL", "SIGTERM"] as const)(
   "who follows a run that is begun again after a restart by %s has the text of the newer one alone",
   async (signal) => {

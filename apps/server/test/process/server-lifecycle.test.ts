@@ -11,7 +11,7 @@ import { type SlowCog, startSlowCog } from "../support/slow-cog.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { adminKey, bodyOf, endEverything, postmasterOf, type ServerProcess, startServer } from "./server-process.ts";
 
-/** Of mode 700, as mkdtemp makes it: nobody else gets to the homes inside. */
+/** mkdtemp creates it with mode 700, so other users cannot enter. */
 let room: string;
 let home: string;
 let cog: SlowCog;
@@ -89,7 +89,7 @@ afterAll(async () => {
 });
 
 describe("starting", () => {
-  test("the first time makes everything in a home of mode 700 and shows the key once", {
+  test("the first time creates a home of mode 700 and shows the key once", {
     timeout: 90_000,
   }, async () => {
     const port = await freePort();
@@ -146,7 +146,7 @@ describe("starting", () => {
     await stop(server);
   });
 
-  test("stopped in the middle of its first start, it leaves nothing running and can start again", {
+  test("stopped during its first start, it leaves no process and can start again", {
     timeout: 90_000,
   }, async () => {
     const other = join(room, "interrupted");
@@ -156,7 +156,7 @@ describe("starting", () => {
     expect(await postmasterOf(other)).toBeUndefined();
     const again = start({ GANTRY_HOME: other, GANTRY_ADMIN_KEY: "" });
     const url = await again.url();
-    // Whichever of the two came so far as to make the key has shown it, and only that one.
+    // Exactly one of the two created the key and showed it.
     const shown = () => `${server.stdout()}${again.stdout()}`.match(/gk_[a-z0-9]{12}_[a-z0-9]+/g) ?? [];
     await waitFor("the key to be shown", () => shown().length > 0);
     expect(shown()).toHaveLength(1);
@@ -165,7 +165,7 @@ describe("starting", () => {
     await stop(again);
   });
 
-  test("with wrong settings tells all of them and touches nothing", async () => {
+  test("with wrong settings lists all of them and changes nothing", async () => {
     const other = join(room, "never-made");
     const server = start({
       GANTRY_HOME: other,
@@ -196,7 +196,7 @@ describe("starting", () => {
     await expect(stat(other)).rejects.toThrow("ENOENT");
   });
 
-  test("on a port that is taken says so and touches nothing", async () => {
+  test("on a taken port says so and changes nothing", async () => {
     const other = join(room, "never-made-either");
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
@@ -211,7 +211,7 @@ describe("starting", () => {
     }
   });
 
-  test("a second time on the same home is refused with one sentence, and the first goes on", {
+  test("a second time on the same home is refused with one sentence, and the first keeps running", {
     timeout: 60_000,
   }, async () => {
     const first = start();
@@ -225,7 +225,7 @@ describe("starting", () => {
 });
 
 describe("stopping", () => {
-  test("lets running predictions end, answers who waits for a result, refuses new ones as retryable, and ends with 0", {
+  test("finishes running predictions, answers waiting clients, refuses new ones as retryable, and exits with 0", {
     timeout: 60_000,
   }, async () => {
     const server = start();
@@ -235,7 +235,6 @@ describe("stopping", () => {
     const queued = await bodyOf(await predict(url, "admin/slow", "/async/"));
     await waitFor("the upstream calls", () => cog.open === 2);
     const waiting = fetch(`${queued.result_url}&wait=60`, { headers: { "x-api-key": adminKey } });
-    // It must have arrived.
     await new Promise((resolve) => setTimeout(resolve, 500));
     server.kill("SIGTERM");
     await waitFor("it to be stopping", () => server.stdout().includes("Stopping"));
@@ -262,7 +261,7 @@ describe("stopping", () => {
 });
 
 describe("after a crash", () => {
-  test("kill -9: the next start takes the database over and ends what was under way as cancelled, free of charge", {
+  test("kill -9: the next start takes the database over and cancels unfinished predictions free of charge", {
     timeout: 60_000,
   }, async () => {
     const server = start();
@@ -297,7 +296,7 @@ describe("after a crash", () => {
     expect(await isAlive(orphan ?? 0)).toBe(false);
   });
 
-  test("PostgreSQL killed under load: every answer is a success or a retryable 503, and it comes back by itself", {
+  test("PostgreSQL killed under load: every answer is a success or a retryable 503, and the server recovers", {
     timeout: 90_000,
   }, async () => {
     const instant = createServer((request, response) => {
@@ -337,7 +336,7 @@ describe("after a crash", () => {
     await clients;
     instant.close();
     expect([...new Set(others)]).toEqual(others.length > 0 ? ["503 service_unavailable true"] : []);
-    // What was answered as done is in the books, once.
+    // Each successful answer is in the ledger once.
     const rows: UsageRow[] = [];
     await waitFor("every end to be written", async () => (await bodyOf(await call(url, "/api/v2/me"))).reserved === 0);
     for (let page = 1; ; page++) {

@@ -11,18 +11,17 @@ export const adminKey = "admin-key-of-process-tests-0123456789";
 
 export interface ServerProcess {
   readonly pid: number;
-  /** Everything it wrote so far. */
   stdout(): string;
   stderr(): string;
-  /** The address it printed; rejects when it ended instead. */
+  /** The printed address; rejects when the process ended first. */
   url(): Promise<string>;
   kill(signal: NodeJS.Signals): void;
   readonly exit: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
 /**
- * The server as an operator starts it: a process of its own, with only the given settings. `prefix` is a command that
- * ends by executing the rest of its arguments.
+ * The server as an operator starts it: a separate process with only the given settings. `prefix` is a command that
+ * executes its remaining arguments.
  */
 export function startServer(env: Record<string, string>, prefix: readonly string[] = []): ServerProcess {
   const [file = process.execPath, ...args] = [...prefix, process.execPath, mainFile];
@@ -38,7 +37,7 @@ export function startServer(env: Record<string, string>, prefix: readonly string
   child.stderr?.on("data", (chunk) => {
     stderr += chunk;
   });
-  // "close", not "exit": by then everything it wrote has arrived.
+  // "close", not "exit": all output has arrived by then.
   let ended = false;
   const exit = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve, reject) => {
     child.once("error", reject);
@@ -63,7 +62,7 @@ export function startServer(env: Record<string, string>, prefix: readonly string
   };
 }
 
-/** Ends whatever still runs, the PostgreSQL of the home too. */
+/** Ends all processes that still run, including the home's PostgreSQL. */
 export async function endEverything(servers: Iterable<ServerProcess>, homes: Iterable<string>): Promise<void> {
   for (const server of servers) {
     server.kill("SIGKILL");
@@ -77,13 +76,13 @@ export async function endEverything(servers: Iterable<ServerProcess>, homes: Ite
   }
 }
 
-/** The process number of the home's PostgreSQL as it says itself; undefined when it does not run. */
+/** From the home's postmaster file; undefined when PostgreSQL does not run. */
 export async function postmasterOf(home: string): Promise<number | undefined> {
   const text = await readFile(join(home, "postgres", "postmaster.pid"), "utf8").catch(() => "");
   const pid = Number(text.split("\n", 1)[0]);
   return pid > 0 && (await isAlive(pid)) ? pid : undefined;
 }
 
-/** Memory that the process itself holds, in bytes. */
+/** Resident memory in bytes. */
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what came over the wire and states what it must be
 export const bodyOf = (response: Response): Promise<any> => response.json();

@@ -9,7 +9,7 @@ import { openSecrets } from "../../src/features/secrets/index.ts";
 import { ownSchema } from "../support/database.ts";
 import { gantryCommand } from "../support/gantry-command.ts";
 
-/** A database that is not ours alone, of a role that is no superuser. */
+/** A database shared with other programs, owned by a role without superuser rights. */
 interface Place {
   database: Database;
   home: string;
@@ -43,7 +43,7 @@ async function emptyPlace(prepare: (name: string) => string): Promise<Place> {
   url.username = role;
   const first = connect({ url: url.href, poolSize: 1 });
   await first.sql.unsafe(prepare(name));
-  await first.close(); // what it prepared is for connections of later
+  await first.close(); // the prepared settings apply to new connections
   const home = join(scratch, name);
   const place = {
     database: connect({ url: url.href, poolSize: 2 }),
@@ -98,7 +98,7 @@ describe.each([
     expect([...strays]).toEqual([]);
   }, 60_000);
 
-  test("that are not there make no backup", async () => {
+  test("that do not exist cannot be backed up", async () => {
     const [place, archive] = [await emptyPlace(prepare), join(scratch, `${Math.random()}`)];
     expect(await gantryCommand(["backup", archive], place.env)).toMatchObject({
       code: 1,
@@ -107,7 +107,7 @@ describe.each([
   }, 30_000);
 });
 
-/** A table with a key into ours, one in parts, and one whose numbers run on by themselves. */
+/** A table with a foreign key into ours, a partitioned one, and one with a sequence. */
 const others = `
   create table other_app (id int generated always as identity, user_id text references users, note text);
   create table other_parts (day date) partition by range (day);
@@ -116,7 +116,7 @@ const others = `
 const saying = "Tables of other programs were left out: other_app, other_parts\n";
 
 describe("tables of other programs", () => {
-  test("are in no backup, stay as they are when one is restored, and that is said", async () => {
+  test("are not backed up, survive a restore, and the output says so", async () => {
     const [here, elsewhere, archive] = [
       await emptyPlace(() => "select 1"),
       await emptyPlace(() => "create table other_app (note text)"),
@@ -140,7 +140,7 @@ describe("tables of other programs", () => {
     expect([...(await sql`select count(*)::int as n, nextval('other_numbers') as next from other_parts`)]).toEqual([
       { n: 1, next: 6 },
     ]);
-    // Its key into our table is there again.
+    // Its foreign key into our table exists again.
     await expect(sql`insert into other_app (user_id) values ('usr_nobody')`.execute()).rejects.toThrow("foreign key");
 
     await succeed(["restore", archive], elsewhere);

@@ -25,7 +25,7 @@ test.each([
   expect([answer.status, answer.body.username]).toEqual([200, username]);
 });
 
-test("says in one line why there is none", async () => {
+test("reports in one line why it has no link", async () => {
   const refused = [await signIn(["nobody"]), await signIn(["admin"], annsKey), await signIn([], "wrong")];
   const wrong = [await signIn(["ann", "bob"]), await signIn(["--x"])];
   expect(refused.map(({ code }) => code)).toEqual([1, 1, 1]);

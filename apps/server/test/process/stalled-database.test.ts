@@ -9,7 +9,7 @@ import { type SlowCog, startSlowCog } from "../support/slow-cog.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { adminKey, bodyOf, type ServerProcess, startServer } from "./server-process.ts";
 
-/** A database that is there and does not answer: worse than one that is gone, since nothing says so. */
+/** A database that accepts connections and never answers is harder to detect than one that is down. */
 let room: string;
 let postgres: OwnPostgres;
 let cog: SlowCog;
@@ -52,10 +52,10 @@ function formOf(fields: Record<string, string | Blob>): FormData {
 }
 
 const readiness = async () => (await fetch(`${url}/readyz`)).status;
-/** The deadline of a query, one more for who waits for its connection, and what a busy machine adds. */
+/** One query deadline, one more for a query that waits for a connection, and slack for a busy machine. */
 const longestMs = 25_000;
 
-test("while the database stands still nothing hangs, all is 503 and retryable, and afterwards all is well by itself", async () => {
+test("while the database stalls, requests fail with a retryable 503; afterwards the server recovers by itself", async () => {
   const text = { type: "string" };
   const manifest = {
     title: "slow",
@@ -77,7 +77,7 @@ test("while the database stands still nothing hangs, all is 503 and retryable, a
 
   await postgres.pause();
   await waitFor("it to say so", async () => (await readiness()) === 503);
-  // Both calls end while nobody can write that down.
+  // Both calls end while the database cannot record it.
   cog.finishAll();
   const requests: [string, () => Promise<Response>][] = [
     ["sync", () => predict("")],
@@ -113,7 +113,7 @@ test("while the database stands still nothing hangs, all is 503 and retryable, a
 
   await postgres.resume();
   await waitFor("it to be ready by itself", async () => (await readiness()) === 200, 15_000);
-  // The work that had been done is paid for once, and told to whoever waited.
+  // Finished work is charged once, and its result reaches the waiting client.
   const answer = await running;
   expect([200, 503]).toContain(answer.status);
   const question = `${model}/predict/async/result/?request_id=${queued.prediction_id}&wait=30`;

@@ -8,14 +8,14 @@ import { connect } from "../../src/engines/database/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { startServer } from "./server-process.ts";
 
-/** What the start cannot go on with is told with its cause: whoever reads it has nothing else to go by. */
+/** A failed start must name the cause, because the operator sees nothing else. */
 let room: string;
 beforeAll(async () => {
   room = await mkdtemp(join(tmpdir(), "gantry-refusals-"));
 });
 afterAll(() => rm(room, { recursive: true, force: true }));
 
-test("a role that may not have enough connections", async () => {
+test("a role with too low a connection limit", async () => {
   const server = inject("postgresUrl");
   const admin = connect({ url: `${server}/postgres`, poolSize: 1, deadlineMs: 60_000 });
   const name = `limited_${process.pid}`;
@@ -35,7 +35,7 @@ test("a role that may not have enough connections", async () => {
   }
 }, 60_000);
 
-test("a database that is read-only, as a standby is", async () => {
+test("a read-only database, such as a standby", async () => {
   const { url, database, drop } = await testDatabase();
   try {
     const name = new URL(url).pathname.slice(1);
@@ -48,7 +48,7 @@ test("a database that is read-only, as a standby is", async () => {
   }
 }, 60_000);
 
-test("files in a folder, where the servers that run have a bucket", async () => {
+test("files in a folder while running servers use a bucket", async () => {
   const { url, database, drop } = await testDatabase();
   try {
     await database.sql`insert into nodes (id, file_store, heartbeat_at)
@@ -66,7 +66,7 @@ test("files in a folder, where the servers that run have a bucket", async () => 
   }
 }, 60_000);
 
-test("a misspelt setting, and one that another overrules, beside what the start cannot go on with", async () => {
+test("a misspelt setting and an overridden one, together with the fatal one", async () => {
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
   try {

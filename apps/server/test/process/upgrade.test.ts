@@ -37,7 +37,7 @@ function start(): ServerProcess {
   return server;
 }
 
-/** Someone writes to a table that the upgrade changes, and does not come to an end until told. */
+/** A long transaction that writes to a table which the upgrade changes. */
 async function keepWalletsBusy(database: Database): Promise<() => Promise<void>> {
   const { promise: asked, resolve: end } = Promise.withResolvers<void>();
   const { promise: begun, resolve: hasBegun } = Promise.withResolvers<void>();
@@ -53,7 +53,7 @@ async function keepWalletsBusy(database: Database): Promise<() => Promise<void>>
   };
 }
 
-test("a start that waits for a lock says for whom, and is stopped by SIGTERM with nothing left in the queue", async () => {
+test("a start that waits for a lock names its holder, and SIGTERM stops it without leaving a waiting lock", async () => {
   const database = await on(databaseOf0050());
   const letGo = await keepWalletsBusy(database);
   const queued = async (): Promise<number> =>
@@ -74,7 +74,7 @@ test("a start that waits for a lock says for whom, and is stopped by SIGTERM wit
   expect(performance.now() - asked).toBeLessThan(15_000);
   expect([server.stderr(), await queued(), await isApplied()]).toEqual(["", 0, false]);
 
-  // Killed, it leaves its place in the queue within the time that a migration may wait.
+  // A killed start gives up its lock request within the time limit of a migration.
   const killed = start();
   await waitFor("it to be in the queue", async () => (await queued()) === 1, 30_000);
   killed.kill("SIGKILL");
@@ -84,9 +84,9 @@ test("a start that waits for a lock says for whom, and is stopped by SIGTERM wit
   expect(await isApplied()).toBe(true);
 }, 90_000);
 
-test("a backup under way is waited for, and can be restored", async () => {
+test("an upgrade waits for a running backup, which can be restored", async () => {
   const database = await on(testDatabase());
-  // So that a start has something to change.
+  // Gives the start something to change.
   await database.sql`update schema_functions set hash = 'of before'`;
   const isApplied = async (): Promise<boolean> =>
     (await database.sql`select 1 from schema_functions where hash <> 'of before'`).length > 0;
@@ -125,7 +125,7 @@ test("a backup under way is waited for, and can be restored", async () => {
   await elsewhere.drop();
 }, 90_000);
 
-test("a program that is too old for the database refuses to start in one sentence, one that is not says what is new", async () => {
+test("a program too old for the database refuses to start; a compatible one names the newer migrations", async () => {
   const database = await on(testDatabase());
   await start().url();
   await database.sql`insert into schema_migrations (name, hash) values ('9000-next.sql', 'x'), ('9001-later.sql', 'y')`;
@@ -138,7 +138,7 @@ test("a program that is too old for the database refuses to start in one sentenc
   expect(tooOld.stderr()).toMatch(/^This database was upgraded by a newer Gantry, .+ 9000-next\.sql\. Start .+\n$/);
 }, 90_000);
 
-test("what is written down for older programs is what one version back knows", async () => {
+test("the recorded compatibility is that of one version back", async () => {
   const database = await on(testDatabase());
   await start().url();
   const marked = await database.sql`select name from schema_migrations where must_know`;

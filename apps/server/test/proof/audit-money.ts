@@ -16,15 +16,15 @@ interface EndedRow {
   inputTokens: number | null;
   outputTokens: number | null;
   cachedTokens: number | null;
-  /** How many charges there are, and their sum. */
+  /** Number and sum of the charges. */
   charges: number;
   charged: Micros;
 }
 
-/** The longest prompt of the storm, in tokens, and more. */
+/** More tokens than the longest prompt of the storm. */
 const longestPrompt = 60;
 
-/** Examines the books once everything is quiet. Answers what is wrong, in sentences; nothing is the proof. */
+/** Checks the ledger once all work has ended. Returns faults in sentences; an empty list is the proof. */
 export async function auditMoney(storm: {
   database: Database;
   cluster: Cluster;
@@ -56,7 +56,7 @@ export async function auditMoney(storm: {
   return faults;
 }
 
-/** What must be empty or zero when nothing is under way. */
+/** Must be empty or zero when no work is left. */
 async function leftOvers(database: Database): Promise<string[]> {
   const rows = await database.sql<{ what: string; n: number }[]>`
     select 'live predictions' as what, count(*)::int as n from live_predictions
@@ -82,7 +82,7 @@ async function endedRows(database: Database, usernames: string[]): Promise<Ended
     group by e.id, u.username`;
 }
 
-/** What a client was told is what was written down. */
+/** Clients saw what was recorded. */
 function toldTruth({ id, told, status, plan }: Observation, byId: ReadonlyMap<string, EndedRow>): string[] {
   if (id === undefined) return [];
   const row = byId.get(id);
@@ -96,7 +96,7 @@ function toldTruth({ id, told, status, plan }: Observation, byId: ReadonlyMap<st
   return [];
 }
 
-/** Repeats under one Idempotency-Key are one piece of work: at most one of them is paid. */
+/** Repeats with one Idempotency-Key are charged at most once. */
 function repeatedWork(seen: readonly Observation[], byId: ReadonlyMap<string, EndedRow>): string[] {
   const idsByKey = new Map<string, Set<string>>();
   for (const { plan, id } of seen) {
@@ -110,7 +110,7 @@ function repeatedWork(seen: readonly Observation[], byId: ReadonlyMap<string, En
     .map(([key, ids]) => `${[...ids].join(" and ")} were both paid under the one key ${key}`);
 }
 
-/** Done pays for everything, cancelled for tokens and time, failed for nothing; and never twice. */
+/** Done is charged for everything, cancelled for tokens and time, failed for nothing; never twice. */
 function rightPrice(row: EndedRow, upstreams: Upstreams): string[] {
   const { pricing } = stormModels[row.model as StormModel];
   const used = {
@@ -140,7 +140,7 @@ function mostReserved(model: StormModel): Micros {
   return reservationOf({ pricing, bounds });
 }
 
-/** A wallet may go below zero by one reservation. The monthly limit of a key is hard. */
+/** A wallet may go below zero by one reservation. A key's monthly limit is strict. */
 function withinBudget(user: StormUser, rows: readonly EndedRow[], lowestAvailable: Micros): string[] {
   const models = Object.keys(stormModels) as StormModel[];
   const allowed = Math.max(...models.map(mostReserved));
@@ -155,7 +155,7 @@ function withinBudget(user: StormUser, rows: readonly EndedRow[], lowestAvailabl
   return faults;
 }
 
-/** The storm must have been one: budgets and limits were reached, and nobody else was refused for lack of money. */
+/** The storm must have reached budgets and limits, and refused no other caller for lack of funds. */
 function metRefusal(user: StormUser, seen: readonly Observation[]): string[] {
   const met = (status: number) =>
     seen.some((one) => one.plan.user === user.name && one.told === "refused" && one.status === status);
@@ -165,7 +165,7 @@ function metRefusal(user: StormUser, seen: readonly Observation[]): string[] {
   return [];
 }
 
-/** A connection that was opened for a client who left may be closed by the server in the moment when it is used. */
+/** The server may close a disconnected client's connection at the moment it is reused. */
 async function readSurely(read: () => Promise<Answer>): Promise<Answer> {
   for (let attempt = 1; ; attempt++) {
     const answer = await read().catch(() => undefined);
@@ -174,7 +174,7 @@ async function readSurely(read: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-/** Usage, ledger, expenses and balance are one sum, also through the front door. */
+/** Usage, ledger, expenses and balance agree, also over HTTP. */
 async function sameSums(
   { cluster, keys }: { cluster: Cluster; keys: ReadonlyMap<string, string> },
   user: StormUser,

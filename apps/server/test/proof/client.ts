@@ -50,7 +50,7 @@ async function mustBe(status: number, answer: Promise<Answer>): Promise<Answer> 
   return got;
 }
 
-/** A new user with money; answers one of its keys. */
+/** Creates a user with credit; returns one of its keys. */
 export async function newUser(
   url: string,
   username: string,
@@ -67,7 +67,7 @@ export async function newUser(
 const text = { type: "string" };
 const object = (properties: object, required: string[]) => ({ type: "object", required, properties });
 
-/** A public model, of the admin's unless an owner is given, that answers as its prompt says, see upstreams.ts. */
+/** Creates a public model, owned by the admin by default, that follows the script in its prompt (upstreams.ts). */
 export async function putModel(
   url: string,
   name: string,
@@ -86,7 +86,7 @@ export async function putModel(
   await mustBe(201, call(url, "PUT", `/api/v1/${owner}/${name}`, { ...options, json }));
 }
 
-/** What makes a manifest one of a streaming text model. */
+/** The manifest fields of a streaming text model. */
 export const textModel = {
   kind: "text",
   input: object({ prompt: text, max_tokens: { type: "integer" } }, ["prompt"]),

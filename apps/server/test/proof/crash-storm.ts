@@ -10,7 +10,7 @@ import { createRandom, type Random } from "./random.ts";
 import { type Received, type Receiver, startReceiver } from "./receiver.ts";
 import { promptOf, type Script, startUpstreams, type Upstreams } from "./upstreams.ts";
 
-/** Something that can be killed (-9) and started again at the same address: PostgreSQL, RabbitMQ. */
+/** An engine that can be killed (-9) and restarted at the same address: PostgreSQL, RabbitMQ. */
 export interface Engine {
   name: string;
   kill(): Promise<void>;
@@ -19,7 +19,7 @@ export interface Engine {
 
 export interface CrashReport {
   faults: string[];
-  /** Seconds from the death of a worker to the second start of the last job that it had. */
+  /** Seconds from the death of a worker to the second start of its last job. */
   slowestRecovery: number;
   recovered: number;
   seconds: number;
@@ -38,8 +38,8 @@ const pricings = {
 };
 
 /**
- * From the death of a worker to the new start of its job: 15 s is the promise. On a machine so busy that a process takes
- * long to start, everything does.
+ * A dead worker's job must restart within 15 s. The limit grows on a machine so busy that processes start
+ * slowly.
  */
 export function recoveryBoundSeconds(cluster: Cluster): number {
   const slowest = Math.max(...cluster.nodes.map((node) => node.startSeconds));
@@ -48,14 +48,14 @@ export function recoveryBoundSeconds(cluster: Cluster): number {
 
 /**
  * Jobs with webhooks through one API process and two workers. In the middle the API, PostgreSQL, a worker and every given
- * broker are killed and started again. Then: all accepted jobs have ended, each charged once, each told to its receiver under one
- * id, and the dead worker's jobs ran again in time.
+ * broker are killed and restarted. Then all accepted jobs have ended, each charged once and delivered under one
+ * id, and the dead worker's jobs restarted in time.
  */
 export async function runCrashStorm(options: {
   database: { url: string; engine: Engine };
   seed: number;
   jobs: number;
-  /** Killed one after the other, each in the middle of jobs of its own. */
+  /** Killed one after the other, each while it runs jobs. */
   brokers?: readonly Engine[];
   env?: Record<string, string>;
   say?: (line: string) => void;
@@ -65,7 +65,7 @@ export async function runCrashStorm(options: {
   const startedAt = performance.now();
   const random = createRandom(seed);
   const upstreams = await startUpstreams();
-  // One in twenty receivers is out of order when it is called for the first time.
+  // One in twenty receivers fails its first delivery.
   const receiver = await startReceiver((times) => times === 1 && Math.random() < 0.05);
   const worker = { GANTRY_ROLE: "worker", GANTRY_WORKER_PARALLEL: "16" };
   const nodes = { api: { GANTRY_ROLE: "api" }, "worker-1": worker, "worker-2": worker };
@@ -91,7 +91,7 @@ export async function runCrashStorm(options: {
     await restart(database.engine);
     const jobs = await accepting.done;
     say(`${since()} ${jobs.length} are accepted`);
-    // Not for ever: on a slow machine the first of the long ones have ended when the last begins.
+    // Bounded: on a slow machine the first long jobs end before the last begin.
     for (const until = Date.now() + 10_000; upstreams.open < longOnes / 2 && Date.now() < until; ) await sleep(10);
     const killedAt = performance.now();
     const running = upstreams.open;
@@ -111,7 +111,7 @@ export async function runCrashStorm(options: {
     }
     await untilDelivered(books, 120_000);
     say(`${since()} all webhooks are delivered`);
-    // Under way when the worker died, and begun again after it. A failing one is tried again by itself.
+    // Running when the worker died, and restarted after it. Failing jobs are retried anyway.
     const recoveries = jobs
       .filter((job) => job.script.end === "ok")
       .map((job) => callTimes.get(job.id) ?? [])
@@ -156,7 +156,7 @@ const clients = 16;
 /** As many as may run at once. */
 const longOnes = 24;
 
-/** Clients that do not give up: a lost answer is asked for again under the same Idempotency-Key. */
+/** Clients that retry a lost answer with the same Idempotency-Key. */
 function acceptAll(
   cluster: Cluster,
   random: Random,
@@ -171,7 +171,7 @@ function acceptAll(
       const model = random.pick(["make", "say"] as const);
       const script: Script = {
         end: n < to - longOnes && random.chance(0.1) ? "fail" : "ok",
-        // The last ones take long: whenever the worker is killed, it has something to lose.
+        // The last jobs are long, so that a killed worker always loses work.
         ms: n < to - longOnes ? random.between(50, 400) : 8_000,
         words: 4,
         inputTokens: random.between(1, 50),

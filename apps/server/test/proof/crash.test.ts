@@ -3,7 +3,7 @@ import { startOwnPostgres } from "../support/own-postgres.ts";
 import { ownRabbitMq } from "../support/rabbitmq.ts";
 import { type Engine, runCrashStorm } from "./crash-storm.ts";
 
-// The long form, with 1,000 jobs and a random seed, is `npm run soak`.
+// `npm run soak` runs 1,000 jobs with a random seed.
 async function expectNoFaults(brokers: Engine[], env: Record<string, string>): Promise<void> {
   const postgres = await startOwnPostgres();
   const lines: string[] = [];
@@ -23,7 +23,7 @@ async function expectNoFaults(brokers: Engine[], env: Record<string, string>): P
   }
 }
 
-test("200 jobs end, are paid once and told under one id though a worker, the API and PostgreSQL are killed", async () => {
+test("200 jobs end, are charged once and delivered under one id though a worker, the API and PostgreSQL are killed", async () => {
   await expectNoFaults([], {});
 }, 300_000);
 

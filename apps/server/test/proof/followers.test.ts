@@ -5,7 +5,7 @@ import { type GantryNode, startGantry } from "../support/gantry.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { startWire, type Wire } from "./wire.ts";
 
-/** Whoever follows a prediction while its database goes away and comes back. */
+/** A follower survives a database outage. */
 let own: Awaited<ReturnType<typeof testDatabase>>;
 let wire: Wire;
 let chat: ChatServer;
@@ -32,7 +32,7 @@ afterAll(async () => {
   await chat.close();
 }, 60_000);
 
-test("goes on when the database is back, and reads the end", async () => {
+test("a follower continues after a database outage and reads the end", async () => {
   const headers = { accept: "application/x-ndjson" };
   const path = "/api/v1/admin/chat/predict/async/";
   const response = await gantry.fetch("POST", path, { form: { prompt: "x" }, headers });

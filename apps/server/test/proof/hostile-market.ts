@@ -6,7 +6,7 @@ import { type ScriptedLlm, startScriptedLlm } from "../support/scripted-llm.ts";
 import { type Answer, type CallOptions, call, newUser, putModel, textModel } from "./client.ts";
 import type { Random } from "./random.ts";
 
-/** In dollars. The patron has enough for everything but the golden agent; the others for a part. */
+/** In dollars. The patron can pay for everything except the golden agent; the others for a part. */
 const credits = { seller: 30, patron: 1000, poor: 0, cent: 0.01, budget: 50 } as const;
 const monthlyLimit = 0.06;
 const baitPrices = [0.01, 0.02, 40] as const;
@@ -16,7 +16,7 @@ const hiddenPrice = 5;
 type Name = keyof typeof credits;
 const buyers = ["patron", "poor", "cent", "budget"] as const satisfies Name[];
 
-/** What an upstream may report that is not true: far too much, more than was asked for, nothing that is a count. */
+/** False reports of an upstream: far too much, more than requested, not a count. */
 const lies = [
   { in: 10_000_000, out: 10_000_000 },
   { in: 1e15, out: 1e15 },
@@ -27,13 +27,13 @@ const lies = [
 const askedFor = 8;
 
 export interface MarketCounts {
-  /** Runs that were sold, of agents whose price changes all the time. */
+  /** Sold runs of agents whose price changes constantly. */
   sold: number;
-  /** Answers 409: the price was not the one that was shown. */
+  /** 409 answers: the price had changed. */
   priceChanged: number;
-  /** Answers 403. */
+  /** 403 answers. */
   refused: number;
-  /** Calls of the private model, which its owner paid for. */
+  /** Calls of the private model, charged to its owner. */
   sponsored: number;
   /** Charges for calls whose upstream lied. */
   liedAbout: number;
@@ -45,16 +45,16 @@ interface Bought {
 }
 
 export interface HostileMarket {
-  /** Buys and lies until it is told to stop. */
+  /** Buys and lies until stopped. */
   storm(random: Random): { stop(): Promise<void> };
-  /** What is wrong once no run is under way any more; nothing is the proof. */
+  /** Faults after all runs have ended; an empty list is the proof. */
   audit(lowestAvailable: ReadonlyMap<string, Micros>): Promise<{ faults: string[]; counts: MarketCounts }>;
   close(): Promise<void>;
 }
 
 /**
- * A seller who changes prices between look and run, asks for a million and hides a dear private model behind a cheap
- * agent; an upstream that reports token counts of its own; and buyers with next to nothing.
+ * A seller who changes prices between quote and run, asks for a million and hides an expensive private model behind a cheap
+ * agent; an upstream that reports false token counts; and buyers with almost no credit.
  */
 export async function openHostileMarket(cluster: Cluster, database: Database): Promise<HostileMarket> {
   const [{ url }] = cluster.nodes as [Cluster["nodes"][number]];
@@ -78,7 +78,7 @@ export async function openHostileMarket(cluster: Cluster, database: Database): P
   const counts: MarketCounts = { sold: 0, priceChanged: 0, refused: 0, sponsored: 0, liedAbout: 0 };
   const unexpected: string[] = [];
 
-  /** Undefined where the node was killed meanwhile. */
+  /** Undefined if the node was killed. */
   async function ask(method: string, path: string, options: CallOptions): Promise<Answer | undefined> {
     const [node] = cluster.up();
     return node && (await call(node.url, method, path, options).catch(() => undefined));
@@ -88,7 +88,6 @@ export async function openHostileMarket(cluster: Cluster, database: Database): P
     const card = await ask("GET", `/v1/agents/${agents[agent]}`, as(name));
     if (card?.status !== 200) return;
     const expected: number = card.body.pricing.per_run;
-    // Time in which the price may change.
     await sleep(random.between(0, 40));
     const max_cost = agent === "lies" ? { max_cost: 0.05 } : {};
     const json = { input: {}, expected_price: expected, ...max_cost };
@@ -148,7 +147,7 @@ export async function openHostileMarket(cluster: Cluster, database: Database): P
         const price = prices.get(runId);
         if (price !== microsOfDollars(expected)) faults.push(`${runId} cost ${price}, shown was ${expected} dollars`);
       }
-      // Whatever they buy goes to another user or is called by another's agent: that is covered, or refused.
+      // Their purchases go to another user or are calls of another user's agent: covered or refused.
       for (const name of ["seller", "poor", "cent"]) {
         const lowest = lowestAvailable.get(name) ?? 0;
         if (lowest < 0) faults.push(`${name} once had ${lowest} at its disposal`);

@@ -10,7 +10,7 @@ import { type Answer, call, newUser, putModel, send } from "./client.ts";
 import { untilQuiet } from "./money-storm.ts";
 import { promptOf, type Script, startUpstreams, type Upstreams } from "./upstreams.ts";
 
-/** Limits are exact though two processes decide them at the same time. */
+/** Limits are exact although two processes enforce them at the same time. */
 let upstreams: Upstreams;
 let cluster: Cluster;
 let database: Database;
@@ -37,7 +37,7 @@ afterAll(async () => {
   await upstreams.close();
 }, 120_000);
 
-// What a failed attempt leaves hanging would be counted by the next one.
+// The next attempt would count calls that a failed attempt left open.
 afterEach(() =>
   waitFor(
     "all calls to end",
@@ -50,13 +50,13 @@ afterEach(() =>
 );
 
 let names = 0;
-/** A name that no attempt before this one has taken; without a dash it is a group of the upstreams too. */
+/** A name that earlier attempts have not used. Without a dash it is also a group of the upstreams. */
 const fresh = (name: string) => `${name}${++names}`;
 
 const promptFor = (mark: string, script: Partial<Script> = {}) =>
   promptOf({ end: "ok", ms: 0, words: 1, inputTokens: 1, outputTokens: 1, mark, ...script });
 
-/** Many calls at once, every second one through the other node. */
+/** Many calls at once, alternating between both nodes. */
 const crowd = (count: number, one: (url: string, n: number) => Promise<Answer>): Promise<Answer[]> =>
   Promise.all(Array.from({ length: count }, (_, n) => one((cluster.nodes[n % 2] as Cluster["nodes"][number]).url, n)));
 
@@ -97,7 +97,7 @@ describe("requests a minute", () => {
         expect(Number(retry)).toBeLessThanOrEqual(60);
         expect(reset).toBe(retry);
       }
-      // As if most of the minute had passed: what was counted moves into the past.
+      // Move the counted requests into the past, as if most of the minute had passed.
       await database.sql`
         update wallets w set hits = array[(extract(epoch from clock_timestamp()) * 1000)::bigint - 57000, 60]
         from users u where u.id = w.user_id and u.username = ${name}`;
@@ -113,8 +113,8 @@ describe("requests a minute", () => {
   }
 });
 
-describe("runs in parallel", () => {
-  test("exactly 4 of 50 run on the plan free, over both nodes and all ways", async () => {
+describe("parallel predictions", () => {
+  test("exactly 4 of 50 run on the plan free, over both nodes and all routes", async () => {
     const name = fresh("parallel");
     const key = await newUser(anyUrl(), name, { plan: "free" });
     const form = { prompt: promptFor(name, { end: "hang" }) };
@@ -149,7 +149,7 @@ describe("runs in parallel", () => {
 });
 
 describe("the monthly limit of a key", () => {
-  test("counts reservations: 5 of 20 at once, and what failed is given back", async () => {
+  test("counts reservations: 5 of 20 at once, and failures release theirs", async () => {
     const name = fresh("monthly");
     const key = await newUser(anyUrl(), name, { key: { monthly_limit: 0.05 } });
     const predict = (url: string, prompt: string) =>
@@ -170,7 +170,7 @@ describe("the monthly limit of a key", () => {
     expect(withStatus(answers, 200)).toHaveLength(5);
     for (const answer of withStatus(answers, 403))
       expect(answer.body).toEqual({ detail: "Insufficient funds", status_code: 403 });
-    // All is spent now, and nothing reserved.
+    // The limit is spent, and nothing is reserved.
     expect((await predict(anyUrl(), promptFor(name))).status).toBe(403);
     const [month] = await database.sql`
       select m.spent_micros as spent, m.reserved_micros as reserved from key_months m
@@ -180,7 +180,7 @@ describe("the monthly limit of a key", () => {
 });
 
 describe("the capacity of a model", () => {
-  test("is reached and never passed by 100 calls of all ways over two nodes", async () => {
+  test("is reached and never exceeded by 100 calls of all routes over two nodes", async () => {
     const users = [fresh("c"), fresh("c"), fresh("c")];
     const keys = await Promise.all(users.map((name) => newUser(anyUrl(), name)));
     const mark = fresh("seven");
@@ -198,15 +198,15 @@ describe("the capacity of a model", () => {
   }, 60_000);
 });
 
-describe("jobs that may not run yet", () => {
-  test("keep nobody from the room that a model has: others are served at once", async () => {
+describe("jobs that cannot run yet", () => {
+  test("do not block a model's free slots: other users are served at once", async () => {
     const crowded = await newUser(anyUrl(), fresh("crowded"), { plan: "free" });
     const other = await newUser(anyUrl(), fresh("served"));
     const queue = (prompt: string) =>
       call(anyUrl(), "POST", "/api/v1/admin/roomy/predict/async/", { key: crowded, form: { prompt } });
     const queued = await Promise.all(Array.from({ length: 12 }, () => queue(promptFor("roomy", { end: "hang" }))));
     await waitFor("four to run", () => upstreams.open === 4);
-    // Eight wait for their user's parallel limit, and the model has room for sixteen more.
+    // Eight wait for their user's parallel limit, and the model has sixteen free slots.
     const startedAt = performance.now();
     for (let n = 0; n < 10; n++) {
       const { url } = cluster.nodes[n % 2] as Cluster["nodes"][number];

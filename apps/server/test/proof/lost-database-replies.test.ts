@@ -14,11 +14,11 @@ import { untilQuiet } from "./money-storm.ts";
 import { promptOf, type Script, startUpstreams, type Upstreams } from "./upstreams.ts";
 import { startWire, type Wire } from "./wire.ts";
 
-/** What is committed and not answered: the server must find out, and neither lose nor double anything. */
+/** A commit whose answer is lost: the server must find out, and neither lose nor repeat anything. */
 let own: Awaited<ReturnType<typeof testDatabase>>;
 let wire: Wire;
 let upstreams: Upstreams;
-/** Reaches its database through the wire; the other one directly. */
+/** Connects to its database through the proxy; the other node connects directly. */
 let gantry: GantryNode;
 let other: GantryNode;
 
@@ -81,8 +81,8 @@ const chargesOf = async (model: string) =>
       (select count(*)::int from webhook_deliveries where prediction_id = e.id) as deliveries
     from ended_predictions e where e.model_name = ${`admin/${model}`} order by e.created_at`;
 
-describe("an answer of the database that does not arrive", () => {
-  test("of a settlement: it was written once, and the client gets its result", async () => {
+describe("a lost answer of the database", () => {
+  test("of a settlement: written once, and the client gets its result", async () => {
     const lost = wire.loseAnswerTo('\\\\\\"output\\\\\\":');
     const answer = await gantry.call("POST", "/api/v1/admin/settled/predict", { form: { prompt: promptFor() } });
     await lost;
@@ -90,7 +90,7 @@ describe("an answer of the database that does not arrive", () => {
     expect(await chargesOf("settled")).toMatchObject([{ status: 200, charges: 1 }]);
   });
 
-  test("of the settlement of a queued one: one charge, one delivery", async () => {
+  test("of the settlement of a queued prediction: one charge, one delivery", async () => {
     const received: string[] = [];
     const receiver = createServer((request, response) => {
       received.push(String(request.headers["webhook-id"]));
@@ -108,7 +108,7 @@ describe("an answer of the database that does not arrive", () => {
     receiver.close();
   });
 
-  test("of the admission of a queued one with an Idempotency-Key: the repeat is the same one, with its files", async () => {
+  test("of the admission of a queued prediction with an Idempotency-Key: the repeat returns the same prediction and files", async () => {
     const png = await sharp({ create: { width: 32, height: 32, channels: 3, background: "#0f0" } })
       .png()
       .toBuffer();
@@ -127,13 +127,13 @@ describe("an answer of the database that does not arrive", () => {
     expect(await chargesOf("repeated")).toMatchObject([{ id: again.body.prediction_id, status: 200, charges: 1 }]);
   });
 
-  test("of an admission and of a claim: what nobody runs is given up, or goes back into the line", async () => {
+  test("of an admission and of a claim: an orphaned prediction is cancelled or queued again", async () => {
     const noAdmission = wire.loseAnswerTo(',\\"admin/admitted\\",');
     const answer = await gantry.call("POST", "/api/v1/admin/admitted/predict", { form: { prompt: promptFor() } });
     await noAdmission;
     expect(answer.status, answer.text).toBe(503);
     const noClaim = wire.loseAnswerTo({ statement: "claim_predictions(" });
-    // Through the other node: this one's worker hears of it and claims.
+    // Through the other node: this node's worker is notified and claims.
     await other.call("POST", "/api/v1/admin/claimed/predict/async/", { form: { prompt: promptFor() } });
     await noClaim;
     for (const model of ["admitted", "claimed"])
@@ -143,8 +143,8 @@ describe("an answer of the database that does not arrive", () => {
   }, 90_000);
 });
 
-describe("a notification that does not arrive", () => {
-  test("of a slot: it is found within seconds", async () => {
+describe("a lost notification", () => {
+  test("of a free slot: found within seconds", async () => {
     const first = other.call("POST", "/api/v1/admin/granted/predict", { form: { prompt: promptFor({ end: "hang" }) } });
     await waitFor("the upstream call", () => upstreams.open === 1);
     const [running] = upstreams.seen.keys().toArray().slice(-1);
@@ -166,7 +166,7 @@ describe("a notification that does not arrive", () => {
     wire.mend();
   });
 
-  test("of a cancel: it is cancelled all the same, and its work stops", async () => {
+  test("of a cancel: the prediction is still cancelled, and its work stops", async () => {
     const run = gantry.call("POST", "/api/v1/admin/cancelled/predict", {
       form: { prompt: promptFor({ end: "hang" }) },
     });
@@ -182,8 +182,8 @@ describe("a notification that does not arrive", () => {
   }, 30_000);
 });
 
-describe("an end that the database does not take", () => {
-  test("is a failure, and not a run for ever", async () => {
+describe("an end that the database rejects", () => {
+  test("is a failure instead of a prediction that never ends", async () => {
     await own.database.sql`
       alter table ended_predictions add constraint not_these check (output_tokens is distinct from 4242)`;
     const form = { prompt: promptFor({ words: 2, outputTokens: 4242 }) };
@@ -201,7 +201,7 @@ describe("an end that the database does not take", () => {
 });
 
 describe("the files of a queued prediction", () => {
-  test("are gone when it has ended, also when nobody ever ran it", async () => {
+  test("are deleted when it ends, even if it never ran", async () => {
     const png = await sharp({ create: { width: 32, height: 32, channels: 3, background: "#00f" } })
       .png()
       .toBuffer();

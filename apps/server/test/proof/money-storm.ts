@@ -13,16 +13,16 @@ export interface StormUser {
   /** In dollars. */
   credit: number;
   plan: string;
-  /** Of its key, in dollars a month. */
+  /** Of its key, in dollars per month. */
   monthlyLimit?: number;
-  /** Some of its calls must have been refused, with this status. */
+  /** Some of its calls must have been refused with this status. */
   meets?: 403 | 429;
 }
 
-/** What a call of the storm costs on average, roughly. */
+/** Approximate average cost of a call. */
 const usualPrice = 0.012;
 
-/** Ten users; `callsOfEach` decides which budgets cover only a part. */
+/** Ten users; `callsOfEach` determines which budgets cover only a part. */
 function usersOf(callsOfEach: number): StormUser[] {
   const whole = callsOfEach * usualPrice;
   const inMillionths = (dollars: number) => Math.round(dollars * 1e6) / 1e6;
@@ -51,18 +51,18 @@ export interface StormReport {
 }
 
 /**
- * Three server processes on one PostgreSQL, ten users whose budgets cover a part of what they ask for, processes killed
- * at random, clients that leave at random, upstreams that fail, and a hostile marketplace beside them; then quiet, and the
- * books are examined from all sides.
+ * Three server processes on one PostgreSQL, ten users whose budgets cover a part of their calls, processes killed
+ * at random, clients that disconnect at random, failing upstreams and a hostile marketplace. Afterwards all
+ * accounts are checked.
  * An empty list of faults is the proof.
  */
 export async function runMoneyStorm(options: {
   databaseUrl: string;
   seed: number;
-  /** Calls of a round are all under way together. */
+  /** Calls of a round run concurrently. */
   calls: number;
   rounds: number;
-  /** A node is killed and started again so often in a round. */
+  /** Number of kills and restarts per round. */
   killsARound: number;
   env?: Record<string, string>;
   say?: (line: string) => void;
@@ -76,7 +76,7 @@ export async function runMoneyStorm(options: {
   const database = connect({ url: databaseUrl, poolSize: 4 });
   let market: HostileMarket | undefined;
   try {
-    // In later rounds a part of the calls is enough to end what is left of a budget.
+    // In later rounds a part of the calls exhausts the remaining budget.
     const users = usersOf((calls * (1 + (rounds - 1) / 3)) / 10);
     const keys = await prepare(cluster, upstreams, users);
     market = await openHostileMarket(cluster, database);
@@ -146,7 +146,7 @@ async function prepare(
   return keys;
 }
 
-/** Kills one node after the other, at random moments, and starts each again at once. Two are always up. */
+/** Kills one node after the other at random moments and restarts each at once. Two are always up. */
 async function killSome(cluster: Cluster, random: Random, kills: number, say: (line: string) => void): Promise<void> {
   for (let n = 0; n < kills; n++) {
     await sleep(random.between(300, 1500));
@@ -166,13 +166,13 @@ function countTold(seen: readonly Observation[]): Record<string, number> {
   return counts;
 }
 
-/** The least that each user had at its disposal at any time, as far as looking often shows it. */
+/** The lowest available balance of each user, as sampled. */
 function watchWallets(database: Database): { stop(): Promise<Map<string, number>> } {
   const lowest = new Map<string, number>();
   let stopped = false;
   const watching = (async () => {
     while (!stopped) {
-      // Our own process is busy with the clients: a look that comes too late is left out.
+      // This process is busy with the clients: late samples are skipped.
       const rows = await database.sql<{ name: string; available: number }[]>`
         select u.username as name, w.balance_micros - w.reserved_micros as available
         from wallets w join users u on u.id = w.user_id`.catch(() => []);
@@ -199,7 +199,7 @@ async function untilRunsEnd(database: Database, longestMs = 90_000): Promise<voi
   }
 }
 
-/** Resolves when nothing is under way any more, with the seconds that it took; rejects when that takes too long. */
+/** Resolves with the seconds until all work has ended; rejects after the limit. */
 export async function untilQuiet(database: Database, longestMs = 90_000): Promise<number> {
   const startedAt = Date.now();
   for (;;) {

@@ -6,13 +6,13 @@ import { call, send } from "./client.ts";
 import type { Random } from "./random.ts";
 import { promptOf, type Script } from "./upstreams.ts";
 
-/** The models of the storm. Every kind of price that a run can have is among them. */
+/** The models of the storm cover every kind of price. */
 export const stormModels = {
   /** Cog, many at a time. */
   quick: { capacity: 60, timeout_seconds: 20, pricing: { per_request: 0.003 } },
-  /** Cog, few at a time, paid by the second too, with a time limit that some runs reach. */
+  /** Cog, few at a time, also charged by the second, with a time limit that some predictions reach. */
   narrow: { capacity: 8, timeout_seconds: 3, pricing: { per_request: 0.01, per_second: 0.002 } },
-  /** Chat, paid by the token. */
+  /** Chat, charged by the token. */
   talk: {
     capacity: 40,
     timeout_seconds: 20,
@@ -28,17 +28,17 @@ export interface PlannedCall {
   model: StormModel;
   way: "sync" | "stream" | "async";
   script: Script;
-  /** The client goes away after this time; with async, it asks for a cancel instead. */
+  /** The client disconnects after this time, or cancels an async prediction. */
   leaveAfterMs: number | undefined;
-  /** With one, a call whose answer was lost is repeated. */
+  /** With a key, a call whose answer was lost is repeated. */
   idempotencyKey: string | undefined;
   startAfterMs: number;
 }
 
-/** What the client of a call has learnt. */
+/** The outcome as the client saw it. */
 export interface Observation {
   plan: PlannedCall;
-  /** Known once it was accepted and the client was told. Repeats of one call may have one each. */
+  /** Set once the client received it. Repeats of one call may have one each. */
   id: string | undefined;
   told:
     | "done" // the whole result
@@ -46,7 +46,7 @@ export interface Observation {
     | "accepted" // async: queued
     | "refused" // 403 or 429, nothing was accepted
     | "unavailable" // 5xx before acceptance
-    | "left" // the client went away
+    | "left" // the client disconnected
     | "lost"; // the connection broke
   status: number | undefined;
 }
@@ -61,12 +61,12 @@ export function planCall(random: Random, user: string, mark: string, spreadMs: n
     model,
     way,
     script: {
-      // What hangs is ended by the time limit, which only the narrow model has a short one of.
+      // A hanging call ends by the time limit, which is short only for the narrow model.
       end: end === "hang" && model !== "narrow" ? "ok" : end,
       ms: isLong ? random.between(1000, 2500) : random.between(5, 400),
       words: random.between(2, 12),
       inputTokens: random.between(1, 60),
-      // Some upstreams make more than they were asked for.
+      // Some upstreams produce more than requested.
       outputTokens: random.chance(0.1) ? random.between(maxTokens + 1, 3 * maxTokens) : random.between(1, maxTokens),
       mark: `${model}-${mark}`,
     },
@@ -78,7 +78,7 @@ export function planCall(random: Random, user: string, mark: string, spreadMs: n
 
 const mostTries = 4;
 
-/** Carries out one planned call through whatever node is up, and says what its client has learnt, once for each try. */
+/** Makes one planned call through a running node. Reports the outcome of each attempt. */
 export async function carryOut(
   cluster: Cluster,
   random: Random,

@@ -1,8 +1,8 @@
-/** Random numbers that a seed repeats (mulberry32). */
+/** Seeded random numbers (mulberry32). */
 export interface Random {
   /** From 0 up to 1. */
   next(): number;
-  /** A whole number, both ends included. */
+  /** An integer, both bounds included. */
   between(low: number, high: number): number;
   chance(share: number): boolean;
   pick<T>(from: readonly [T, ...T[]]): T;

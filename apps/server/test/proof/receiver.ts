@@ -2,10 +2,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface Received {
-  /** The different `webhook-id`s that came for one prediction. */
+  /** The distinct `webhook-id`s received for one prediction. */
   ids: Set<string>;
   times: number;
-  /** The last one, as it came. */
+  /** The last one received. */
   body: string;
   headers: Record<string, string>;
 }
@@ -17,7 +17,7 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** A receiver of webhooks. `isUnwilling` decides whether it answers 500 to one, which must then come again. */
+/** A receiver of webhooks. `isUnwilling` chooses deliveries to answer with 500, which must then be retried. */
 export async function startReceiver(isUnwilling: (times: number) => boolean): Promise<Receiver> {
   const received = new Map<string, Received>();
   const server = createServer(async (request, response) => {

@@ -1,8 +1,8 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 /**
- * What changes the state of a run in the database, by a part of its SQL. A transaction counts at its commit; a settlement
- * that ends nothing only admits.
+ * Writes that change a run, by a part of their SQL. A transaction counts at its commit; a settlement
+ * without ends only admits.
  */
 const writesOfRuns = {
   claim: "from claim_runs(",
@@ -13,26 +13,26 @@ const writesOfRuns = {
 
 type WriteKind = keyof typeof writesOfRuns | "admission";
 
-/** The k-th write of its kind, from 1. Claims that find nothing do not count. */
+/** The k-th write of its kind, from 1. Empty claims do not count. */
 export interface Breakpoint {
   kind: WriteKind;
   k: number;
-  /** Before it reaches PostgreSQL, or after it was carried out and before the answer arrives. */
+  /** Before it reaches PostgreSQL, or after execution and before the answer arrives. */
   side: "before" | "after";
 }
 
 export interface BreakpointWire {
   url: string;
-  /** What went through, in order. */
+  /** Writes that passed, in order. */
   readonly seen: readonly { kind: WriteKind; k: number }[];
-  /** From now on. `onReached` is called while the write, or its answer, and all that follows is held back. */
+  /** Arms the breakpoint. `onReached` is called while the write or its answer, and everything after it, is held back. */
   arm(at: Breakpoint | undefined, onReached: () => void): void;
-  /** What was held back arrives after all. */
+  /** Delivers held-back data. */
   release(): void;
-  /** Breaks everything, until `mend`; what was held back is lost. */
+  /** Breaks all connections until `mend`; held-back data is lost. */
   cut(): void;
   mend(): void;
-  /** From now on the answer to every write is lost with its connection, the first time; what is sent again is answered. */
+  /** From now on the first answer to every write is lost with its connection; repeats are answered. */
   loseEveryAnswer(): void;
   close(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export interface BreakpointWire {
 const dataRow = 0x44;
 const readyForQuery = 0x5a;
 
-/** The messages of one direction: a type, a length, a body. What has not arrived whole is kept for the next time. */
+/** The messages of one direction: type, length, body. Partial messages are kept for the next chunk. */
 class Messages {
   #rest = Buffer.alloc(0);
   /** The first message of a client has no type. */
@@ -65,7 +65,7 @@ class Messages {
   }
 }
 
-/** Of a Bind message: after two names come the formats, then the parameters, each list with its length. */
+/** Of a Bind message: two names, then the formats, then the parameters, each list with its length. */
 function parameterOf(bind: Buffer, n: number): string {
   const names = bind.indexOf(0, bind.indexOf(0, 5) + 1) + 1;
   let at = names + 2 + 2 * bind.readInt16BE(names) + 2;
@@ -73,10 +73,10 @@ function parameterOf(bind: Buffer, n: number): string {
   return bind.toString("utf8", at + 4, at + 4 + bind.readInt32BE(at));
 }
 
-/** The place of what ends among the parameters of `write_predictions`. */
+/** The position of `ends` among the parameters of `write_predictions`. */
 const ends = 4;
 
-/** A wire between a server and its PostgreSQL that stops at one write. It reads the protocol, so it knows each statement. */
+/** A proxy between a server and its PostgreSQL that stops at one write. It parses the protocol to see each statement. */
 export async function startBreakpointWire(databaseUrl: string): Promise<BreakpointWire> {
   const target = new URL(databaseUrl);
   const seen: { kind: WriteKind; k: number }[] = [];
@@ -88,7 +88,6 @@ export async function startBreakpointWire(databaseUrl: string): Promise<Breakpoi
   let isCut = false;
   let isLossy = false;
   const lost = new Set<WriteKind>();
-  /** In the order of their arrival, on all connections. */
   let heldBack: (() => void)[] = [];
 
   const countOf = (kind: WriteKind) => seen.filter((one) => one.kind === kind).length;
@@ -102,7 +101,7 @@ export async function startBreakpointWire(databaseUrl: string): Promise<Breakpoi
     const server = connect({ host: target.hostname, port: Number(target.port), noDelay: true });
     const statements = new Map<string, string>();
     const [fromClient, fromServer] = [new Messages(false), new Messages(true)];
-    /** What was sent and is not answered yet, in order; undefined for what is no write of a run. */
+    /** Unanswered statements in order; undefined for those that do not write a run. */
     const awaited: (WriteKind | undefined)[] = [];
     let bound: WriteKind | undefined;
     let isInTransaction = false;
@@ -173,7 +172,7 @@ export async function startBreakpointWire(databaseUrl: string): Promise<Breakpoi
       client.write(message);
     }
 
-    /** A statement that is bound to its parameters, or sent as it is. */
+    /** A statement, bound to parameters or sent as text. */
     function kindOf(type: string, message: Buffer): WriteKind | undefined {
       const texts = message.subarray(5).toString("latin1").split("\0", 3);
       if (type === "P") statements.set(texts[0] ?? "", texts[1] ?? "");

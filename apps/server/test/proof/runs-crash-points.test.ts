@@ -11,12 +11,12 @@ afterAll(() => walk.close(), 60_000);
 
 const wrong = (report: BreakReport) => report.faults.map((fault) => `${nameOf(report.at)}: ${fault}`);
 
-/** Each takes a server process and the ten seconds after which it is known to be dead; `npm run soak` walks all of them. */
+/** Each point needs a server process and ten seconds until its death is detected. `npm run soak` covers all points. */
 const tried = 10;
 const atOnce = 4;
 
-describe("a run under way", () => {
-  test("survives kill -9 at any write of its life: no step twice, events without a gap, money counted once", async () => {
+describe("an unfinished run", () => {
+  test("survives kill -9 at any of its writes: no step twice, events without a gap, money counted once", async () => {
     const { breakpoints } = walk;
     const kinds = new Set(breakpoints.map((point) => point.kind));
     expect([...kinds].sort()).toEqual(["admission", "child", "claim", "settlement", "write"]);
@@ -28,9 +28,9 @@ describe("a run under way", () => {
     for (const { takenOverMs } of reports) expect(takenOverMs ?? 0).toBeLessThan(15_000);
   }, 180_000);
 
-  test("is not changed by a server that sleeps past its death and wakes up late", async () => {
+  test("is not changed by a server that stalls, is declared dead and resumes", async () => {
     const points: Breakpoint[] = [
-      // The first admission and the first claim belong to creating the run.
+      // The first admission and the first claim are part of creating the run.
       { kind: "admission", k: 2, side: "before" },
       { kind: "settlement", k: 2, side: "before" },
       { kind: "write", k: 4, side: "before" },
@@ -40,7 +40,7 @@ describe("a run under way", () => {
     expect(reports.flatMap(wrong)).toEqual([]);
   }, 180_000);
 
-  test("waits for a database that is away for twenty seconds, and nothing is doubled", async () => {
+  test("survives a database outage of twenty seconds without duplicates", async () => {
     const points: Breakpoint[] = [
       { kind: "admission", k: 3, side: "after" },
       { kind: "settlement", k: 2, side: "before" },
@@ -51,7 +51,7 @@ describe("a run under way", () => {
     expect(reports.flatMap(wrong)).toEqual([]);
   }, 180_000);
 
-  test("does everything once although the answer to every write is lost: what is sent again is recognised", async () => {
+  test("does everything once although the answer to every write is lost: repeated writes are recognised", async () => {
     expect(await walk.loseEveryAnswer()).toEqual([]);
   }, 120_000);
 });

@@ -15,35 +15,35 @@ import { call } from "./client.ts";
 import { type Breakpoint, type BreakpointWire, startBreakpointWire } from "./runs-breakpoints.ts";
 
 /**
- * A run is killed with its server at every write of its life, and another server brings it to its end. The run plans, calls
- * a tool that reads and one that writes in one turn, then another agent, says that it is finished and formats its answer.
+ * A run's server is killed at every write of the run, and another server finishes it. The run plans, calls
+ * a reading and a writing tool in one step, then another agent, finishes and formats its answer.
  */
 export interface Walk {
-  /** Every write of a run that nobody disturbs, in order, before and after. */
+  /** Every write of an undisturbed run in order, before and after. */
   breakpoints: Breakpoint[];
-  /** Takes the run to the point, kills the server, lets another go on. */
+  /** Takes the run to the point, kills the server, lets another continue. */
   kill(at: Breakpoint): Promise<BreakReport>;
-  /** Stops the server for so long that another brings the run to its end, then lets it go on. */
+  /** Stops the server until another has finished the run, then resumes it. */
   sleep(at: Breakpoint): Promise<BreakReport>;
-  /** Takes the database away for so long. */
+  /** Makes the database unreachable for this long. */
   away(at: Breakpoint, milliseconds: number): Promise<BreakReport>;
-  /** Loses the answer to every write of the run once. Answers what is wrong. */
+  /** Loses the answer to every write of the run once. Returns the faults. */
   loseEveryAnswer(): Promise<string[]>;
   close(): Promise<void>;
 }
 
 export interface BreakReport {
   at: Breakpoint;
-  /** What is wrong, in sentences; nothing is the proof. */
+  /** Faults in sentences; an empty list is the proof. */
   faults: string[];
-  /** From the kill until another server worked on it; undefined where nothing was left to do. */
+  /** From the kill until another server continued; undefined if no work was left. */
   takenOverMs: number | undefined;
 }
 
 const modelCalls = 6;
-/** Until the dead one is known to be dead, and a busy machine. */
+/** Time until the death is detected, with slack for a busy machine. */
 const endWithinMs = 90_000;
-/** Long enough for a server that woke up to do whatever it still wants to do. */
+/** Long enough for a resumed server to do its remaining work. */
 const awakeMs = 3_000;
 const bound = ["/usr/bin/setpriv", "--pdeathsig", "KILL"];
 
@@ -57,7 +57,7 @@ export async function startWalk(serverUrl: string, template: string): Promise<Wa
   const agentId = await prepareAgents(prepared.gantry, far.llm.url);
   await prepared.close();
 
-  /** A run on a database and a server process of its own, so that whatever is found there belongs to it. */
+  /** A run with its own database and server process, so that all rows belong to it. */
   async function attempt(at: Breakpoint | undefined, disturb: (scene: Scene) => Promise<Disturbed>): Promise<Attempt> {
     const key = `walk-${randomBytes(6).toString("hex")}`;
     const own = await databases.clone(ready.name);
@@ -79,7 +79,7 @@ export async function startWalk(serverUrl: string, template: string): Promise<Wa
       let isAccepted = false;
       const reached = new Promise<number>((resolve) => wire.arm(at, () => resolve(performance.now())));
       const begin = () =>
-        // Its answer may be lost with the server.
+        // The answer may be lost with the server.
         void call(url, "POST", `/v1/agents/${agentId}/runs`, {
           key: prepared.gantry.adminKey,
           json: { input: { key, far: far.url } },
@@ -123,7 +123,7 @@ export async function startWalk(serverUrl: string, template: string): Promise<Wa
     }
   }
 
-  /** A call whose answer had come and was not stored is made again; one that was stored is not. */
+  /** A call with an unstored answer is repeated; a stored one is not. */
   const repeats = (at: Breakpoint) => (at.kind === "settlement" && at.side === "before" ? 1 : 0);
   const report = (at: Breakpoint, { faults, takenOverMs }: Attempt): BreakReport => ({ at, faults, takenOverMs });
 
@@ -136,7 +136,7 @@ export async function startWalk(serverUrl: string, template: string): Promise<Wa
 
   return {
     breakpoints: undisturbed.seen.flatMap(({ kind, k }) => [
-      // Before a claim all is as it was after the write that came before it.
+      // The state before a claim equals the state after the previous write.
       ...(kind === "claim" ? [] : [{ kind, k, side: "before" as const }]),
       { kind, k, side: "after" as const },
     ]),
@@ -167,13 +167,13 @@ export async function startWalk(serverUrl: string, template: string): Promise<Wa
           await startSurvivor();
           await untilOver(database);
           const before = await stateOf(database);
-          // What it had said arrives at last, then it wakes up and goes on as if nothing had happened.
+          // Its held-back writes arrive, then it resumes as if nothing had happened.
           wire.release();
           server.kill("SIGCONT");
           await sleep(awakeMs);
           const after = await stateOf(database);
           if (after !== before) throw new Error(`whoever woke up late changed ${before} to ${after}`);
-          // One that was admitted before it slept is made when it wakes up; nobody pays for it, and it says nothing.
+          // A call admitted before the stall is made after it, without a charge or an answer.
           return { mayRepeat: at.kind === "admission" && at.side === "after" ? 1 : repeats(at) };
         }),
       ),
@@ -212,7 +212,6 @@ interface Scene {
   wire: BreakpointWire;
   server: ServerProcess;
   database: Database;
-  /** Asks for the run. */
   begin(): void;
   /** Resolves at the point, with the moment. */
   reached(): Promise<number>;
@@ -221,7 +220,7 @@ interface Scene {
 
 interface Disturbed {
   takenOverMs?: number;
-  /** So many model calls may be made a second time. */
+  /** Number of model calls that may be repeated. */
   mayRepeat?: number;
 }
 
@@ -241,7 +240,7 @@ function orTooLong<T>(what: string, work: Promise<T>): Promise<T> {
 const untilOver = (database: Database) =>
   waitFor("the run to end", async () => (await findRoot(database))?.isOver === true, endWithinMs);
 
-/** Everything that a run and its money consist of, as one text. */
+/** All rows of a run and its money as one text. */
 async function stateOf({ sql }: Database): Promise<string> {
   await waitFor("all calls to end", async () => (await sql`select 1 from live_predictions`).length === 0, endWithinMs);
   const [row] = await sql<{ state: string }[]>`
@@ -254,7 +253,7 @@ async function stateOf({ sql }: Database): Promise<string> {
   return row?.state ?? "";
 }
 
-/** All breakpoints, so many at a time. */
+/** All breakpoints, this many at a time. */
 export async function walkAll(
   disturb: (at: Breakpoint) => Promise<BreakReport>,
   points: readonly Breakpoint[],
@@ -276,7 +275,7 @@ export async function walkAll(
 
 export const nameOf = ({ kind, k, side }: Breakpoint) => `${side} ${kind} ${k}`;
 
-/** The server that goes on: in this process, because nobody kills it. */
+/** The server that continues runs in this process, because it is not killed. */
 async function asSurvivor(url: string, home: string, env: Record<string, string>) {
   const database = connect({ url, poolSize: 1 });
   const gantry = await startGantry({ beside: { databaseUrl: url, database, home } as GantryNode, env });
@@ -335,7 +334,7 @@ interface FarSide {
   close(): Promise<void>;
 }
 
-/** The model and the server that the writing tool writes to. What the model says depends on what it is told alone. */
+/** The model, and the target of the writing tool. The model's answer depends only on its messages. */
 async function startFarSide(): Promise<FarSide> {
   const asked = new Map<string, Record<string, number>>();
   const written = new Map<string, number>();
@@ -399,7 +398,7 @@ async function findRoot(database: Database): Promise<{ id: string; isOver: boole
   return row;
 }
 
-/** Goes up with every claim, and with everything that is taken from a dead worker; ended runs count as taken. */
+/** Grows with every claim and every release from a dead worker; ended runs count as claimed. */
 async function claimsOf(database: Database): Promise<number> {
   const [row] = await database.sql<{ n: number }[]>`
     select coalesce(sum(claim), 0)::int + count(*) filter (where status in ('done', 'error'))::int * 1000 as n from runs
@@ -407,7 +406,7 @@ async function claimsOf(database: Database): Promise<number> {
   return row?.n ?? 0;
 }
 
-/** Examines what is left of one run, when it is over. */
+/** Checks all rows of one ended run. */
 async function faultsOf(scene: {
   key: string;
   database: Database;
@@ -427,7 +426,7 @@ async function faultsOf(scene: {
   is("the run", [root?.status, root?.error, root?.output], ["done", null, { result: "walked" }]);
   is("the other agent", [...children], [{ status: "done", error: null, output: { text: "helped" } }]);
 
-  // No step twice, none that was paid for and lost.
+  // No step twice, and no paid step lost.
   const stages = far.asked.get(key) ?? {};
   const calls = Object.values(stages).reduce((sum, n) => sum + n, 0);
   if (calls < modelCalls || calls > modelCalls + mayRepeat)
@@ -438,7 +437,6 @@ async function faultsOf(scene: {
       (select count(*)::int from ended_predictions e join run_steps s on s.prediction_id = e.id where e.status = 200) as both`;
   is("steps and paid calls", steps, { steps: modelCalls, paid: modelCalls, both: modelCalls });
 
-  // The tool that writes.
   const made = far.written.get(key) ?? 0;
   const tools = await sql`
     select tool, status, result from run_calls where run_id = ${root?.id ?? ""} order by step, position`;
@@ -457,7 +455,7 @@ async function faultsOf(scene: {
   if (!isUnknown && !/written/.test(tools[1]?.result)) faults.push(`the tool that writes said ${tools[1]?.result}`);
   if (!isDisturbed && isUnknown) faults.push("the outcome of a call is unknown although nothing happened");
 
-  // Events: counted without a gap, each thing told once.
+  // Events: numbered without a gap, each reported once.
   const events = await sql<{ run_id: string; n: number; type: string }[]>`
     select run_id, n, type from run_events order by run_id, n`;
   for (const [id, own] of Map.groupBy(events, (event) => event.run_id)) {
@@ -478,7 +476,7 @@ async function faultsOf(scene: {
     ],
   );
 
-  // Money: once, and the run says what the books say.
+  // Money: charged once, and the run matches the ledger.
   await waitFor("all calls to end", async () => (await sql`select 1 from live_predictions`).length === 0, endWithinMs);
   const [sums] = await sql`
     select coalesce(sum(u.input_tokens), 0)::int as i, coalesce(sum(u.output_tokens), 0)::int as o,
@@ -502,7 +500,7 @@ async function faultsOf(scene: {
 function databasesOn(serverUrl: string) {
   const admin = connect({ url: `${serverUrl}/postgres`, poolSize: 1, deadlineMs: 60_000 });
   let last: Promise<unknown> = Promise.resolve();
-  /** One after the other: nobody may use a template while it is copied. */
+  /** One after the other: a template cannot be used while it is copied. */
   const inTurn = (statement: string) => {
     const done = last.then(() => admin.sql.unsafe(statement));
     last = done.catch(() => {});
@@ -516,7 +514,7 @@ function databasesOn(serverUrl: string) {
           await inTurn(`create database ${name} template ${template} strategy file_copy`);
           break;
         } catch (error) {
-          // 55006: somebody else is copying it at this moment.
+          // 55006: another process is copying it.
           if (attempt === 50 || !(error instanceof Error && "code" in error && error.code === "55006")) throw error;
           await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 100));
         }

@@ -5,7 +5,7 @@ import { type GantryNode, startGantry } from "../support/gantry.ts";
 import { type LlmRequest, type ScriptedLlm, startScriptedLlm } from "../support/scripted-llm.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-/** A door that works on no run; the workers come and go behind it. */
+/** An API node that executes no runs; workers come and go. */
 let door: GantryNode;
 let llm: ScriptedLlm;
 let workers: GantryNode[] = [];
@@ -55,7 +55,7 @@ async function startWorker(): Promise<GantryNode> {
 }
 
 let users = 0;
-/** A run of an agent that may run models, for a user of its own. */
+/** A run of an agent that can run models, for its own user. */
 async function startRun(body: object = {}): Promise<{ id: string; key: string }> {
   const key = await door.newUser(`payer-${++users}`);
   const json = { name: "Caller of models", goal: "Do it.", tools: ["run_model"], model: "admin/llm" };
@@ -75,7 +75,7 @@ async function ended(run: { id: string; key: string }) {
   return read(run);
 }
 
-/** What the user paid by model, in the order of the ends. */
+/** The user's charges by model, in the order of completion. */
 async function paid(key: string): Promise<{ model: string; status: number; price: number }[]> {
   const { results } = (await door.call("GET", "/api/v2/usage", { key })).body;
   const rows = results as { model_name: string; status: number; price: number }[];
@@ -87,26 +87,26 @@ const sum = (rows: readonly { price: number }[]) => rows.reduce((total, { price 
 const asked = (model: string) => llm.requests.filter((request) => request.model === model).length;
 const runModel = (name: string) => ({ name: "run_model", args: { model: `admin/${name}`, input: { prompt: "x" } } });
 
-/** The agent runs these models in one turn, and is done when they have answered. */
+/** The agent runs these models in one step and is done when they have answered. */
 const running =
   (...models: string[]) =>
   ({ messages }: LlmRequest) =>
     messages.some(({ role }) => role === "tool") ? { text: "done" } : { calls: models.map(runModel) };
 
 describe("a model that a tool runs", () => {
-  test("is run again by the next worker when its own goes down, and paid once", async () => {
+  test("is run again by the next worker when its own stops, and charged once", async () => {
     const agent = running("slow");
     llm.script = (request) => {
       if (request.model === "llm") return agent(request);
       return asked(request.model) === 1 ? { text: "A part of", hangs: true } : { text: "The whole." };
     };
     const first = await startWorker();
-    // While its queued predictions are handed back, its runs are stopped before any other call is.
+    // Draining stops runs before any other call while queued predictions are released.
     const queued = await door.call("POST", "/api/v1/admin/cheap/predict/async/", { form: { prompt: "x" } });
     expect(queued.status, queued.text).toBe(200);
     const run = await startRun();
     await waitFor("both models to be run", () => asked("slow") === 1 && asked("cheap") === 1);
-    // As SIGTERM does, with less patience.
+    // As SIGTERM does, with a shorter limit.
     await first.gantry.drain(1_000);
     expect(await read(run)).toMatchObject({ status: "running" });
     await startWorker();
@@ -122,7 +122,7 @@ describe("a model that a tool runs", () => {
     expect(await balanceOf(run.key)).toBeCloseTo(10 - cost, 9);
   }, 60_000);
 
-  test("is run again and paid once when another worker took the run over meanwhile", async () => {
+  test("is run again and charged once when another worker took the run over", async () => {
     const agent = running("slow");
     llm.script = (request) => {
       if (request.model === "llm") return agent(request);
@@ -132,7 +132,7 @@ describe("a model that a tool runs", () => {
     const run = await startRun();
     await waitFor("the model to be run", () => asked("slow") === 1);
     await sleep(500);
-    // What the others do when its heartbeat is missing.
+    // What other nodes do when its heartbeat stops.
     await door.database.sql`select release_runs(holder) from runs where id = ${run.id}`;
     const { status, cost } = await ended(run);
     expect(status).toBe("done");
@@ -144,7 +144,7 @@ describe("a model that a tool runs", () => {
     expect(sum(rows)).toBeCloseTo(cost, 9);
   }, 60_000);
 
-  test("pays for what it used when the run is cancelled", async () => {
+  test("is charged for its use when the run is cancelled", async () => {
     const agent = running("slow");
     llm.script = (request) => (request.model === "llm" ? agent(request) : { text: "A part of", hangs: true });
     await startWorker();
@@ -159,8 +159,8 @@ describe("a model that a tool runs", () => {
     expect(slow?.price).toBeGreaterThan(0.004);
   }, 60_000);
 
-  test("pays for what it used when the run fails because of another call: nobody runs it again", async () => {
-    // What slow may cost keeps dear waiting; what cheap costs leaves too little for it.
+  test("is charged for its use when another call fails the run, and is not run again", async () => {
+    // The hold of slow makes dear wait; the charge of cheap leaves too little for it.
     const agent = running("slow", "cheap", "dear");
     llm.script = async (request) => {
       if (request.model === "llm") return agent(request);
@@ -169,7 +169,7 @@ describe("a model that a tool runs", () => {
       return { text: "Here." };
     };
     const worker = await startWorker();
-    // It has them in memory then, so that the calls of the turn set their cost aside in their order.
+    // The models are then cached, so that the calls of the step reserve their cost in order.
     for (const name of ["slow", "cheap", "dear"]) {
       expect((await worker.call("GET", `/api/v1/admin/${name}/openapi.json`)).status).toBe(200);
     }

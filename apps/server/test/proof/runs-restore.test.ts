@@ -15,7 +15,7 @@ import { type LlmRequest, type ScriptedLlm, startScriptedLlm } from "../support/
 import { waitFor } from "../support/wait-for.ts";
 import { call } from "./client.ts";
 
-/** Runs that wait outlive the process that made them, and the database that they were stored in. */
+/** Waiting runs survive their process and their database. */
 let llm: ScriptedLlm;
 let scratch: string;
 const takeOverMs = 40_000;
@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(scratch, { recursive: true, force: true });
 });
 
-/** The slow agent's first call hangs; the asking one's tool asks. */
+/** The slow agent's first call hangs; the asking agent's tool needs a confirmation. */
 let isSlow = true;
 function say({ messages }: LlmRequest) {
   const goal = messages[1]?.content ?? "";
@@ -101,7 +101,7 @@ const callerOf =
   (method, path, json) =>
     node.call(method, path, json === undefined ? {} : { json });
 
-test("a question survives kill -9, and the answer is acted on by whoever is there", async () => {
+test("a confirmation survives kill -9, and any node acts on the answer", async () => {
   const own = await testDatabase();
   const home = join(scratch, "killed");
   const adminKey = "admin-key-for-tests-0123456789-abcdef";
@@ -127,7 +127,7 @@ test("a question survives kill -9, and the answer is acted on by whoever is ther
       await approve(again, run);
       const answeredAt = performance.now();
       await untilDone(again, run);
-      // Nobody held it, so nobody had to be missed first.
+      // No node had claimed the run, so no death had to be detected.
       expect(performance.now() - answeredAt).toBeLessThan(5_000);
     }
     expect(await verifyLedger(own.database)).toEqual([]);
@@ -138,7 +138,7 @@ test("a question survives kill -9, and the answer is acted on by whoever is ther
   }
 }, 60_000);
 
-test("a backup that is taken while runs are under way and wait restores, and they go on", async () => {
+test("a backup taken while runs work and wait restores, and the runs continue", async () => {
   const [from, to] = [await testDatabase(), await testDatabase()];
   const home = join(scratch, "restored");
   const at = ({ url, database }: { url: string; database: Database }) =>

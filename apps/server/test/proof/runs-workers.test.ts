@@ -8,13 +8,13 @@ import { type LlmRequest, type ScriptedLlm, startScriptedLlm } from "../support/
 import { waitFor } from "../support/wait-for.ts";
 import { startWire, type Wire } from "./wire.ts";
 
-/** Two workers on one database, each through a wire of its own. */
+/** Two workers on one database, each through its own proxy. */
 let own: Awaited<ReturnType<typeof testDatabase>>;
 let wires: [Wire, Wire];
 let one: GantryNode;
 let two: GantryNode;
 let llm: ScriptedLlm;
-/** The most calls of the model that were ever open at the same time. */
+/** The most model calls open at the same time. */
 let most = 0;
 
 const env = { GANTRY_RUN_PARALLEL: "20" };
@@ -102,7 +102,7 @@ async function allDone(ids: readonly string[]): Promise<void> {
   expect([...rows]).toEqual([]);
 }
 
-/** Every call takes so long, and is counted while it is open. */
+/** Every call takes this long and is counted while open. */
 const slowly =
   (milliseconds: number, text = "done") =>
   async () => {
@@ -112,12 +112,12 @@ const slowly =
   };
 
 describe("a worker", () => {
-  test("that dies three times with a run that does not get on: the run ends as internal", async () => {
+  test("that dies three times with a run that makes no progress: the run ends as internal", async () => {
     llm.script = () => new Promise(() => {});
     const run = await start(await makeAgent());
     for (let death = 1; death <= 3; death++) {
       await waitFor("the model to be called", () => llm.requests.length === death, 20_000);
-      // What the others do when its heartbeat is missing.
+      // What other nodes do when its heartbeat stops.
       const holder = (await rowOf(run))?.holder ?? "";
       await own.database.sql`select release_runs(${holder})`;
       expect(await rowOf(run)).toMatchObject({ deaths: death });
@@ -129,7 +129,7 @@ describe("a worker", () => {
     await waitFor("the upstream calls to be closed", () => llm.open === 0);
   }, 60_000);
 
-  test("that is told to end leaves its runs at the next step, and they go on elsewhere at once", async () => {
+  test("that drains leaves its runs at the next step, and they continue elsewhere at once", async () => {
     let answer = () => {};
     llm.script = ({ messages }) =>
       messages.some((message) => message.role === "tool")
@@ -167,7 +167,7 @@ describe("a worker", () => {
     }
   }, 60_000);
 
-  test("that is killed gives back the slots of its users", async () => {
+  test("that is killed frees the slots of its users", async () => {
     await one.call("PUT", "/api/v2/admin/plans/one", { json: { requests_per_minute: null, parallel: 1 } });
     const key = await one.newUser("single", { plan: "one" });
     llm.script = () => (llm.requests.length === 1 ? new Promise(() => {}) : { text: "done" });
@@ -194,7 +194,7 @@ describe("a worker", () => {
     }
   }, 60_000);
 
-  test("whose step takes longer than its patience hands the run back; the call is made again and paid once", async () => {
+  test("whose step outlasts the drain limit releases the run; the call is repeated and charged once", async () => {
     await pauseBoth();
     const third = await startGantry({ beside: one, env: { ...env, DATABASE_URL: own.url } });
     llm.script = () => (llm.requests.length === 1 ? new Promise(() => {}) : { text: "done" });
@@ -218,7 +218,7 @@ describe("a worker", () => {
   }, 60_000);
 });
 
-/** Both stay, and claim no new runs: all their slots have runs that wait for the model. */
+/** Both stay but claim no new runs: runs that wait for the model fill their slots. */
 let blockers: string[] = [];
 let unblock = () => {};
 async function pauseBoth(): Promise<void> {
@@ -255,7 +255,7 @@ async function putBlocker(): Promise<void> {
 }
 
 describe("many runs", () => {
-  test("of one user do not keep another's waiting", async () => {
+  test("of one user do not delay another user's", async () => {
     llm.script = slowly(100);
     const many = await one.newUser("many");
     const few = await one.newUser("few");
@@ -270,7 +270,7 @@ describe("many runs", () => {
     await allDone([...all, single]);
   }, 90_000);
 
-  test("at once with sub-agents on two workers: no deadlock, all are done, everything is counted", async () => {
+  test("with sub-agents on two workers at once: no deadlock, all finish, everything is counted", async () => {
     const child = await makeAgent({ goal: "CHILD" });
     const agent = await makeAgent({ goal: "PARENT", tools: [{ type: "agent", agent_id: child, name: "child" }] });
     llm.script = ({ messages }: LlmRequest) => {
@@ -299,7 +299,7 @@ describe("many runs", () => {
 });
 
 describe("model calls of runs", () => {
-  test("above the plan's parallel limit wait and do not fail, on two workers", async () => {
+  test("above the plan's parallel limit wait instead of failing, on two workers", async () => {
     const calls = Array.from({ length: 8 }, () => ({
       name: "run_model",
       args: { model: "admin/llm", input: { prompt: "x" } },
@@ -316,7 +316,7 @@ describe("model calls of runs", () => {
     expect(most).toBe(4);
   }, 60_000);
 
-  test("above the model's capacity wait, beside clients who get their turn, and the capacity is never passed", async () => {
+  test("above the model's capacity wait, fairly with clients, and never exceed the capacity", async () => {
     await putModel("narrow", 1);
     llm.script = slowly(100);
     const agent = await makeAgent({ model: "admin/narrow" });
@@ -338,7 +338,7 @@ describe("model calls of runs", () => {
     expect(most).toBe(1);
   }, 60_000);
 
-  test("are not left waiting when nobody tells them that there is room", async () => {
+  test("start even when the notification of a free slot is lost", async () => {
     await putModel("quiet", 1);
     let free = () => {};
     llm.script = () =>

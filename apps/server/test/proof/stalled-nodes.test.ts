@@ -15,11 +15,11 @@ const promptFor = (mark: string, script: Partial<Script> = {}) =>
   promptOf({ end: "hang", ms: 0, words: 4, inputTokens: 5, outputTokens: 6, mark, ...script });
 const pricing = { per_request: 0.01 };
 
-/** Longer than a node may be silent before the others take it for dead. */
+/** Longer than a node may be silent before other nodes consider it dead. */
 const longSilenceMs = 13_000;
 
-describe.concurrent("a node that stands still for longer than the others wait", () => {
-  test("changes nothing when it wakes: its clients get an error, its job is run and paid once", async () => {
+describe.concurrent("a node that stalls for longer than other nodes wait", () => {
+  test("changes nothing when it resumes: its clients get an error, its job is run and charged once", async () => {
     const upstreams = await startUpstreams();
     const databaseUrl = await testDatabaseUrl();
     const cluster = await startCluster({ databaseUrl, nodes: { sleeper: {}, awake: { GANTRY_ROLE: "api" } } });
@@ -60,7 +60,7 @@ describe.concurrent("a node that stands still for longer than the others wait", 
       });
       const callsOf = (mark: string) => upstreams.seen.get(idsByMark.get(mark) ?? "")?.calls;
       sleeper.resume();
-      // The only worker: it takes its own jobs anew while it still runs them.
+      // The only worker claims its own jobs again while it still runs them.
       await waitFor("the jobs to be run again", () => callsOf("queued") === 2 && callsOf("said") === 2, 20_000);
       const wokenAt = performance.now();
       for (const mark of ["sync", "stream", "queued", "said"]) upstreams.release(idsByMark.get(mark) ?? "");
@@ -85,8 +85,8 @@ describe.concurrent("a node that stands still for longer than the others wait", 
   }, 120_000);
 });
 
-describe.concurrent("a database that is away for longer than nodes may be silent", () => {
-  test("kills nobody: whoever comes back first does not take the others for dead", async () => {
+describe.concurrent("a database outage longer than nodes may be silent", () => {
+  test("kills no node: the first to reconnect does not consider the others dead", async () => {
     const upstreams = await startUpstreams();
     const own = await testDatabase();
     const wire = await startWire(own.url);
@@ -122,7 +122,7 @@ describe.concurrent("a database that is away for longer than nodes may be silent
     }
   }, 120_000);
 
-  test("does not hold up a shutdown: what could not be written is ended by another node, unpaid", async () => {
+  test("does not delay a shutdown: another node ends unwritten predictions without a charge", async () => {
     const upstreams = await startUpstreams();
     const own = await testDatabase();
     const wire = await startWire(own.url);
@@ -143,7 +143,7 @@ describe.concurrent("a database that is away for longer than nodes may be silent
       expect((await sync)?.status ?? 503).toBe(503);
       const liveNow = () => own.database.sql<{ id: string; holder: string | null }[]>`
         select id, holder from live_predictions`;
-      // There is no worker any more: the job goes back into the line, and stays there.
+      // No worker is left: the job returns to the queue and stays there.
       await waitFor("the sync one to be ended", async () => (await liveNow()).length === 1, 30_000);
       await waitFor("the job to be put back", async () => (await liveNow())[0]?.holder === null, 30_000);
       const ended = await own.database.sql`select status from ended_predictions`;

@@ -2,15 +2,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What an upstream does with a prompt. It travels as the prompt's text. */
+/** The behaviour of an upstream, sent as the prompt's text. */
 export interface Script {
   /** ok: answers; fail: a status of 500; cut: breaks the connection in the middle; hang: never answers. */
   end: "ok" | "fail" | "cut" | "hang";
   /** How long it takes. */
   ms: number;
-  /** How many words a chat model says. */
+  /** Number of words in a chat answer. */
   words: number;
-  /** What it reports to have used. */
+  /** The reported usage. */
   inputTokens: number;
   outputTokens: number;
   /** Makes prompts different. */
@@ -34,7 +34,7 @@ export function scriptOf(prompt: string): Script {
 
 export interface SeenPrediction {
   calls: number;
-  /** Answered to the end, as far as the upstream can tell: it would have its price for it. */
+  /** Answered completely, as far as the upstream knows: it would charge for this. */
   completed: number;
 }
 
@@ -44,18 +44,18 @@ export interface Upstreams {
   /** An OpenAI-compatible chat server. */
   chatUrl: string;
   readonly open: number;
-  /** How many calls were open at most at one time, by the first word of their mark. */
+  /** The most calls open at one time, by the first word of their mark. */
   most(group: string): number;
   /** By prediction id. */
   seen: Map<string, SeenPrediction>;
-  /** Called when a run arrives, before anything is answered. */
+  /** Called when a call arrives, before any answer. */
   onCall: ((predictionId: string, script: Script) => void) | undefined;
-  /** The oldest call of this prediction that hangs goes on as if its script were `ok`. */
+  /** The oldest hanging call of this prediction continues as if its script were `ok`. */
   release(predictionId: string): void;
   close(): Promise<void>;
 }
 
-/** Both kinds of upstream in this process; each call behaves as its prompt says. */
+/** Both kinds of upstream in this process; each call follows the script in its prompt. */
 export async function startUpstreams(): Promise<Upstreams> {
   const seen = new Map<string, SeenPrediction>();
   const hanging = new Map<string, Set<() => void>>();
@@ -81,7 +81,7 @@ export async function startUpstreams(): Promise<Upstreams> {
     return { entry, gone: gone.signal };
   }
 
-  /** To be called in the turn in which the call arrived: whoever sees it as open may release it. */
+  /** Call in the tick in which the call arrived: an open call may be released at once. */
   function untilReleased(id: string, gone: AbortSignal): Promise<void> {
     const released = new Promise<void>((resolve, reject) => {
       const waiting = hanging.get(id) ?? new Set();
@@ -92,7 +92,7 @@ export async function startUpstreams(): Promise<Upstreams> {
         reject(gone.reason);
       });
     });
-    // Looked at later, or never, where the call breaks off before.
+    // Awaited later, or never if the call breaks off first.
     released.catch(() => {});
     return released;
   }
@@ -140,7 +140,7 @@ export async function startUpstreams(): Promise<Upstreams> {
         ? async () => void response.writeHead(200).end("{}")
         : cog
       : chat;
-    // Rejects when the caller has gone away.
+    // Rejects when the caller disconnects.
     answer(request, response).catch(() => response.destroy());
   });
   server.keepAliveTimeout = 60_000;

@@ -1,23 +1,23 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** A wire between a server and its PostgreSQL that can lose answers and be cut. */
+/** A proxy between a server and its PostgreSQL that can lose answers and be cut. */
 export interface Wire {
-  /** The address of the database through the wire. */
+  /** The address of the database through the proxy. */
   url: string;
   /**
-   * The next statement that matches the last of the marks, on a connection that carried the others before it, is
-   * carried out; its answer is lost with its connection. Resolves then.
+   * The next statement that matches the last mark, on a connection that carried the earlier marks, is
+   * executed; its answer is lost with its connection. Resolves then.
    */
   loseAnswerTo(...marks: [Mark, ...Mark[]]): Promise<void>;
-  /** Breaks the connections that listen to notifications; they cannot come back until `mend`. */
+  /** Breaks the connections that listen for notifications; they cannot reconnect until `mend`. */
   cutListeners(): void;
-  /** Breaks everything, until `mend`. */
+  /** Breaks all connections until `mend`. */
   cut(): void;
   mend(): void;
   close(): Promise<void>;
 }
 
-/** What a statement is known by: a text within its parameters (or within itself, if it has none), or a part of its SQL. */
+/** Identifies a statement by a text in its parameters (or in itself, without parameters), or by a part of its SQL. */
 export type Mark = string | { statement: string };
 
 interface Loss {
@@ -28,7 +28,7 @@ interface Loss {
 /** The messages that prepare a statement: P, length, name, SQL. */
 const parseMessage = /P[\s\S]{4}([^\0]+)\0([^\0]+)\0/g;
 
-/** The end of an answer: ready for the next query, not within a transaction. By then a commit has taken place. */
+/** The end of an answer: ready for the next query, outside a transaction. A commit is done by then. */
 const readyForQuery = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]).toString("latin1");
 const keptTail = 200;
 

@@ -10,19 +10,19 @@ import { recoveryBoundSeconds } from "./crash-storm.ts";
 import { untilQuiet } from "./money-storm.ts";
 import { promptOf, type Script, startUpstreams, type Upstreams } from "./upstreams.ts";
 
-/** Less than what a process has by itself, and enough to start another meanwhile. */
+/** Less than the default drain limit, and enough to start another worker. */
 const graceSeconds = 15;
 
 interface Workplace {
   cluster: Cluster;
   database: Database;
   upstreams: Upstreams;
-  /** Queues a job of the model `admin/make`; answers its id. */
+  /** Queues a job of the model `admin/make`; returns its id. */
   accept(script: Partial<Script>): Promise<string>;
   endOf(id: string): Promise<{ status: number; type: string | null; charges: number } | undefined>;
 }
 
-/** An API process and workers, on a database of their own. */
+/** An API process and workers on their own database. */
 async function withWorkers(workers: string[], work: (place: Workplace) => Promise<void>): Promise<void> {
   const databaseUrl = await testDatabaseUrl();
   const upstreams = await startUpstreams();
@@ -70,7 +70,7 @@ async function withWorkers(workers: string[], work: (place: Workplace) => Promis
 }
 
 describe.concurrent("a worker that dies", () => {
-  test("loses its job to another within 15 s; a job that takes three workers down ends as a failure", async () => {
+  test("loses its job to another within 15 s; a job that kills three workers fails", async () => {
     await withWorkers(["worker"], async ({ cluster, upstreams, accept, endOf }) => {
       const worker = cluster.node("worker");
       const id = await accept({ end: "hang" });
@@ -87,15 +87,15 @@ describe.concurrent("a worker that dies", () => {
       expect(await endOf(id)).toEqual({ status: 500, type: "internal_server_error", charges: 0 });
       await sleep(500);
       expect(upstreams.seen.get(id)?.calls).toBe(3);
-      // What the poisonous one did to them is over: the worker works.
+      // The worker recovers from the poisonous job.
       const next = await accept({ end: "ok" });
       await waitFor("another job", async () => (await endOf(next))?.status === 200);
     });
   }, 180_000);
 });
 
-describe.concurrent("a worker that is asked to stop", () => {
-  test("ends what it can within its time and hands the rest to another, at once and without a stain", async () => {
+describe.concurrent("a worker that drains", () => {
+  test("finishes jobs within its limit and releases the rest at once, without counting a death", async () => {
     await withWorkers(["leaving", "staying"], async ({ cluster, database, upstreams, accept, endOf }) => {
       const [leaving, staying] = [cluster.node("leaving"), cluster.node("staying")];
       await staying.terminate();

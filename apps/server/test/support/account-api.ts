@@ -24,11 +24,10 @@ export interface AccountsUnderTest {
   app: FastifyInstance;
   accounts: Accounts;
   database: Awaited<ReturnType<typeof testDatabase>>["database"];
-  /** Everything logged so far. */
   logged(): string;
   passTime(milliseconds: number): void;
   call(method: NonNullable<InjectOptions["method"]>, url: string, options?: CallOptions): Promise<Answer>;
-  /** A new user and the text of a key of theirs. */
+  /** Creates a user and returns one of their keys. */
   newUser(username: string, user?: object, key?: object): Promise<string>;
   close(): Promise<void>;
 }
@@ -39,7 +38,7 @@ interface CallOptions {
   headers?: Record<string, string>;
 }
 
-/** The account surface, and signing in, on the real server base and a real database, with a clock that can be moved forward. */
+/** The account API and sign-in on a real database, with a clock that tests can advance. */
 export async function accountsUnderTest(): Promise<AccountsUnderTest> {
   const { database, drop } = await testDatabase();
   let ahead = 0;

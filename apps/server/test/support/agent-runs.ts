@@ -17,28 +17,28 @@ interface By {
 export interface AgentRuns {
   gantry: GantryNode;
   llm: ScriptedLlm;
-  /** A published agent on the scripted model; answers its id. */
+  /** Creates a published agent on the scripted model; returns its id. */
   makeAgent(fields?: object, by?: By): Promise<string>;
-  /** Starts a run and waits for its end, or as long as the body says. */
+  /** Starts a run and waits for its end, unless the body sets another wait. */
   run(agentId: string, body?: object, by?: By): Promise<Answer>;
-  /** Starts a run and waits for its first question. */
+  /** Starts a run and waits for its first confirmation. */
   runUntilAsked(agentId: string, body?: object, by?: By): Promise<{ runId: string; asked: Json }>;
   answer(runId: string, confirmationId: string, body: object, by?: By): Promise<Answer>;
   ended(runId: string, by?: By): Promise<Json>;
   events(runId: string, by?: By): Promise<Json[]>;
   confirmations(runId: string, by?: By): Promise<Json[]>;
-  /** What the n-th request to the model holds of the results of tools. */
+  /** Tool results in the n-th request to the model. */
   told(n: number): string[];
-  /** The tool's schema as the model got it with its first question. */
+  /** The tool's schema in the first request to the model. */
   offered(name: string): LlmRequest["tools"] extends (infer T)[] | undefined ? T | undefined : never;
-  /** All that anybody could read of what happened: prompts, events, confirmations, the run, the log. */
+  /** Everything readable: prompts, events, confirmations, the run, the log. */
   everythingShown(runId: string, by?: By): Promise<string>;
   close(): Promise<void>;
 }
 
 const byKey = ({ key }: By = {}) => (key === undefined ? {} : { key });
 
-/** The whole server with a model that plays a script; it trusts the certificate of the tests' own tenant. */
+/** The whole server with a scripted model. It trusts the certificate of the test tenant. */
 export async function startAgentRuns(): Promise<AgentRuns> {
   const room = await mkdtemp(join(tmpdir(), "gantry-ca-"));
   const authority = join(room, "authority.pem");

@@ -28,26 +28,26 @@ export interface AgentsUnderTest {
   accounts: Accounts;
   models: Models;
   agents: Agents;
-  /** `who` is a username made by `newUser`, or a key. */
+  /** `who` is a username from `newUser`, or a key. */
   call(method: NonNullable<InjectOptions["method"]>, path: string, who?: string, body?: unknown): Promise<Answer>;
-  /** How often drives were asked for. */
+  /** Number of drive look-ups. */
   driveLookups(): number;
-  /** How often a schema was checked, or a value against one. */
+  /** Number of checks of schemas and of values. */
   schemaTrials(): number;
-  /** A small agent with these fields; answers its id. */
+  /** Creates a small agent with these fields; returns its id. */
   makeAgent(who: string, fields?: object): Promise<string>;
   newUser(username: string, reach?: readonly string[] | null): Promise<string>;
   userId(username: string): Promise<string>;
   close(): Promise<void>;
 }
 
-/** The user's drive and tool server that stand for those of `drives` and `toolServers`, by owner. */
+/** Drives and tool servers that exist, by owner. */
 export interface OwnedThings {
   drives: Readonly<Record<string, readonly string[]>>;
   toolServers: Readonly<Record<string, readonly string[]>>;
 }
 
-/** An agent with every field, of a user that has these drives and tool servers. */
+/** An agent with every field, for a user with these drives and tool servers. */
 export const wholeAgent = {
   name: "Weather Reporter",
   goal: "Tell the weather of {{city}}{{#each days}}, {{this}}{{/each}}.",
@@ -83,7 +83,7 @@ const writeTool: ToolInfo = {
 };
 const readTool: ToolInfo = { ...writeTool, id: "idp_user_get", description: "Reads a user.", kind: "read" };
 
-/** The agents surface on the real server base, a real database and the built-in text models. */
+/** The agents API on a real database and the built-in text models. */
 export async function agentsUnderTest(owned: OwnedThings = { drives: {}, toolServers: {} }): Promise<AgentsUnderTest> {
   const { database, drop } = await testDatabase();
   const log = createLog("silent");
@@ -179,7 +179,7 @@ export async function agentsUnderTest(owned: OwnedThings = { drives: {}, toolSer
     },
     async close() {
       const closed = app.close();
-      // Those that a client opened and never used are not idle in the eyes of Node.
+      // Node does not count connections as idle that a client opened and never used.
       app.server.closeAllConnections();
       await closed;
       await Promise.all([schemas.close(), models.close(), accounts.close()]);

@@ -5,17 +5,17 @@ export interface ChatServer {
   url: string;
   readonly open: number;
   readonly requests: Record<string, unknown>[];
-  /** What the server sends next to every open call. */
+  /** Sends text to every open call. */
   say(...words: string[]): void;
   end(usage?: { prompt_tokens: number; completion_tokens: number }): void;
   /** Breaks every open connection. */
   cut(): void;
-  /** How many bytes wait to be read by slow clients. */
+  /** Bytes that slow clients have not read yet. */
   buffered(): number;
   close(): Promise<void>;
 }
 
-/** An OpenAI-compatible chat server that speaks when the test says so. */
+/** An OpenAI-compatible chat server that the test controls. */
 export async function startChatServer(): Promise<ChatServer> {
   const open = new Set<ServerResponse>();
   const requests: Record<string, unknown>[] = [];

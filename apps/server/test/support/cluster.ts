@@ -7,45 +7,42 @@ import { type ServerProcess, startServer } from "../process/server-process.ts";
 export const clusterAdminKey = "admin-key-of-clusters-0123456789-abcdef";
 const secretKey = Buffer.alloc(32, 7).toString("base64");
 
-/** Whatever ends our own process ends the servers too. */
+/** The servers end with this process, however it ends. */
 const setpriv = "/usr/bin/setpriv";
 const bound = existsSync(setpriv) ? [setpriv, "--pdeathsig", "KILL"] : [];
 
-/** One server process that can be killed and started again; its home stays, its address changes. */
+/** A server process that can be killed and restarted. Its home stays, its address changes. */
 export interface ClusterNode {
   readonly name: string;
-  /** Of the present process. */
   readonly url: string;
-  /** Whether it runs and takes requests, as far as we did not stop it ourselves. */
   readonly isUp: boolean;
-  /** How long the last start took: how busy this machine is. */
+  /** Seconds of the last start: a measure of the machine's load. */
   readonly startSeconds: number;
   /** Resolves when it is ready. */
   start(): Promise<void>;
   /** kill -9 */
   kill(): Promise<void>;
-  /** Alive, and deaf, until `resume`. */
+  /** Stops the process (SIGSTOP) until `resume`. */
   pause(): void;
   resume(): void;
-  /** SIGTERM; answers how it ended. */
+  /** SIGTERM; returns the exit code or signal. */
   terminate(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
-  /** Everything that all its processes have written. */
+  /** Output of all its processes. */
   output(): string;
-  /** How processes of it ended that nobody ended: each is a bug. */
+  /** Exits that the test did not cause: each is a bug. */
   readonly crashes: string[];
 }
 
 export interface Cluster {
   nodes: ClusterNode[];
   node(name: string): ClusterNode;
-  /** Those that can be called now. */
   up(): ClusterNode[];
   close(): Promise<void>;
 }
 
 /**
- * Real server processes on one PostgreSQL, each with a home of its own, as an operator runs them on several machines.
- * The first one is ready before the others start: it applies the migrations.
+ * Real server processes on one PostgreSQL, each with its own home, as an operator runs them on several machines.
+ * The first one applies the migrations before the others start.
  */
 export async function startCluster(options: {
   databaseUrl: string;

@@ -16,7 +16,7 @@ afterAll(async () => {
 const migrationCount = async ({ sql }: Database): Promise<number> =>
   (await sql<{ count: number }[]>`select count(*) from schema_migrations`)[0]?.count ?? -1;
 
-test("every test database is fresh, migrated and its own", async () => {
+test("every test database is fresh, migrated and separate", async () => {
   expect(a.url).not.toBe(b.url);
   expect(await migrationCount(a.database)).toBe(await migrationCount(b.database));
   await a.database.sql`create table only_here (id int)`;

@@ -7,7 +7,7 @@ export { migrationsDir, ownSchema };
 
 const template = "gantry_template";
 
-/** Called once a run, by global-setup.ts. */
+/** Called once by global-setup.ts. */
 export async function prepareTemplate(admin: Database, url: string): Promise<void> {
   await admin.sql.unsafe(`create database ${template}`);
   const database = connect({ url: `${url}/${template}`, poolSize: 1 });
@@ -32,7 +32,7 @@ async function create(): Promise<{ url: string; drop(): Promise<void> }> {
       await asAdmin(`create database ${name} template ${template} strategy file_copy`);
       break;
     } catch (error) {
-      // 55006: another worker is copying the template at this moment.
+      // 55006: another worker is copying the template.
       const busy = error instanceof Error && "code" in error && error.code === "55006";
       if (!busy || attempt === 50) throw error;
       await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 100));
@@ -41,7 +41,7 @@ async function create(): Promise<{ url: string; drop(): Promise<void> }> {
   return { url: `${server}/${name}`, drop: () => asAdmin(`drop database if exists ${name} with (force)`) };
 }
 
-/** A fresh, migrated database of one's own. Call `drop` when done; it closes the connection too. */
+/** A fresh, migrated database. Call `drop` when done; it also closes the connection. */
 export async function testDatabase(): Promise<{ database: Database; url: string; drop(): Promise<void> }> {
   const { url, drop } = await create();
   const database = connect({ url, poolSize: 10 });
@@ -55,7 +55,7 @@ export async function testDatabase(): Promise<{ database: Database; url: string;
   };
 }
 
-/** The address of a fresh, migrated database, for a server that connects by itself. It goes with the test run. */
+/** The address of a fresh, migrated database for a server that connects itself. Removed after the test run. */
 export async function testDatabaseUrl(): Promise<string> {
   return (await create()).url;
 }

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { GantryError } from "../../../../packages/sdk/src/index.ts";
 
-/** What a call of the client ends with that must fail. */
+/** The error of a client call that must fail. */
 export async function failureOf(promise: Promise<unknown>): Promise<GantryError> {
   const error = await promise.then(
     () => undefined,

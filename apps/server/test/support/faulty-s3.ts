@@ -3,22 +3,22 @@ import type { AddressInfo } from "node:net";
 
 export interface FaultyS3 {
   endpoint: string;
-  /** Breaks the connection of the next download whose path contains this, after so many bytes of its body. */
+  /** Cuts the next download whose path contains this, after so many bytes. */
   cutNext(part: string, afterBytes: number): void;
-  /** Breaks every download whose path contains this, after so many bytes of its body; undefined: none more. */
+  /** Cuts every download whose path contains this, after so many bytes; undefined stops it. */
   cutAll(part: string | undefined, afterBytes?: number): void;
-  /** Answers what this chooses with a 503, as a server that is overloaded; undefined: nothing more. */
+  /** Answers chosen requests with 503, like an overloaded server; undefined stops it. */
   refuse(chosen: ((method: string, path: string) => boolean) | undefined): void;
-  /** Lets what this chooses wait for ever; undefined: nothing more. */
+  /** Never answers chosen requests; undefined stops it. */
   silence(chosen: ((method: string, path: string) => boolean) | undefined): void;
-  /** How many downloads were cut so far. */
+  /** Number of downloads cut so far. */
   readonly cuts: number;
   close(): Promise<void>;
 }
 
 type Chosen = ((method: string, path: string) => boolean) | undefined;
 
-/** Stands before a real S3 server and fails where a test says so. Hosts are passed on: they are signed. */
+/** A proxy to a real S3 server that fails on demand. It passes on the Host header, which is signed. */
 export async function startFaultyS3(target: string): Promise<FaultyS3> {
   const { hostname, port } = new URL(target);
   let cut: { part: string; afterBytes: number; isOnce: boolean } | undefined;
@@ -42,12 +42,11 @@ export async function startFaultyS3(target: string): Promise<FaultyS3> {
     }
     const onward = httpRequest({ hostname, port, method, path, headers, agent: false }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
-      // Swift ends the answer to a HEAD with a chunk that may not be there.
+      // Swift ends the answer to a HEAD with an invalid chunk.
       if (method === "HEAD") return void outgoing.end();
       answer.on("data", (chunk: Buffer) => {
         outgoing.write(chunk.subarray(0, left));
         left -= chunk.length;
-        // What was written arrives before the end.
         if (left <= 0) outgoing.socket?.destroySoon();
       });
       answer.on("end", () => left > 0 && outgoing.end());

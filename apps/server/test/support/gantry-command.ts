@@ -11,8 +11,8 @@ export interface Ended {
 }
 
 /**
- * The command as an operator runs it, with these settings alone. `prefix` is a command that ends by executing the rest of
- * its arguments.
+ * The command as an operator runs it, with only these settings. `prefix` is a command that executes its remaining
+ * arguments.
  */
 export function startCommand(
   args: string[],

@@ -35,13 +35,13 @@ export interface GantryUnderTest {
   home: string;
   database: Database;
   gantry: Gantry;
-  /** What was logged so far. */
+  /** The log so far. */
   logged(): string;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   fetch(method: string, path: string, options?: CallOptions): Promise<Response>;
-  /** A new user with money; answers one of its keys. */
+  /** Creates a user with credit; returns one of its keys. */
   newUser(username: string, options?: { plan?: string; credit?: number; key?: object }): Promise<string>;
-  /** Stops it as SIGTERM does. */
+  /** Stops the server as SIGTERM does. */
   close(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export interface GantryNode extends GantryUnderTest {
   databaseUrl: string;
 }
 
-/** The whole server in this process, on a database of its own, reached over HTTP as users do. */
+/** The whole server in this process, on its own database, called over HTTP as users do. */
 export async function startGantry(
   options: { env?: Record<string, string>; beside?: GantryNode; pace?: BodyPace } = {},
 ): Promise<GantryNode> {
@@ -113,7 +113,7 @@ export async function startGantry(
     async newUser(wanted, { plan = "unlimited", credit = 10, key = {} } = {}) {
       let username = wanted;
       let made = await call("POST", "/api/v2/admin/users", { json: { username, plan } });
-      // A test that is tried again finds the user of its first try.
+      // A retried test finds the user of its first attempt.
       for (let n = 2; made.status === 409 && n < 5; n++) {
         username = `${wanted}-${n}`;
         made = await call("POST", "/api/v2/admin/users", { json: { username, plan } });

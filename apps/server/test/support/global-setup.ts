@@ -19,14 +19,14 @@ import { openRabbitMqDesk } from "./rabbitmq.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The superuser's address of the run's PostgreSQL, without a database name. */
+    /** The superuser's address of the shared PostgreSQL, without a database name. */
     postgresUrl: string;
-    /** Why test databases cannot be had, e.g. a migration that fails. Empty when they can. */
+    /** Why test databases cannot be created, e.g. a failing migration. Empty if they can. */
     databaseTrouble: string;
   }
 }
 
-/** One PostgreSQL for the whole test run, in a temporary directory, gone afterwards; and RabbitMQ for who asks. */
+/** One PostgreSQL for all tests, in a temporary directory that is removed afterwards, and RabbitMQ on request. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const home = await mkdtemp(join(tmpdir(), "gantry-test-"));
   const account = await chooseAccount(await findBinaries(), home, () => undefined);
@@ -34,13 +34,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const password = "test";
   await initCluster(cluster, password);
   const port = await freePort();
-  // Nothing here outlives the run, so nothing needs to reach the disk. Crash tests start clusters of their own.
+  // The data does not outlive the test run, so fsync is off. Crash tests start their own PostgreSQL.
   const postmaster = await spawnPostmaster(cluster, port, { fsync: "off", max_connections: 300 });
   const rabbitMq = await openRabbitMqDesk();
   const stop = async (): Promise<void> => {
     await rabbitMq.close();
     if (postmaster.exitCode === null && postmaster.signalCode === null) {
-      postmaster.ref(); // or our own process ends before the server has
+      postmaster.ref(); // or this process ends before the server has
       postmaster.kill("SIGINT");
       await once(postmaster, "exit");
     }
@@ -54,7 +54,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     }
     const url = `postgres://${superuser}:${password}@127.0.0.1:${port}`;
     const admin = connect({ url: `${url}/postgres`, poolSize: 1 });
-    // Only tests that ask for a database fail when a migration does.
+    // A failing migration fails only tests that need a database.
     const trouble = await prepareTemplate(admin, url).then(
       () => "",
       (error) => `The migrations do not apply: ${error}`,

@@ -21,16 +21,16 @@ export interface IdpUnderTest {
   log: Log;
   /** A user without a connector. */
   userId: string;
-  /** Waits asked for; they do not take place. */
+  /** Requested waits, recorded instead of waited for. */
   waits: number[];
   logged(): string;
   now(): number;
-  /** A connector that remembers no tenant, at the present time. */
+  /** A connector without cached tenants, at the present time. */
   restart(): void;
   passTime(milliseconds: number): void;
-  /** Stores a token that the tenant issued, and forgets the check. */
+  /** Stores a token of the tenant and drops the cached check. */
   configure(scopes?: readonly string[], expiresInSeconds?: number): Promise<string>;
-  /** A connector like this one, but otherwise set up. */
+  /** A copy of this connector with other options. */
   open(options: Partial<IdpDeps>): IdpConnector;
   close(): Promise<void>;
 }

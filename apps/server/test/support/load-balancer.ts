@@ -1,7 +1,7 @@
 import { Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Where a request may go. The address may change, when it was started again. */
+/** A target. Its address may change after a restart. */
 export interface Target {
   readonly name: string;
   readonly url: string;
@@ -9,11 +9,11 @@ export interface Target {
 
 export interface LoadBalancer {
   url: string;
-  /** The names of those that get requests now. */
+  /** Names of the nodes that receive requests now. */
   inUse(): string[];
-  /** How many requests each has been given. */
+  /** Number of requests sent to each node. */
   readonly given: Map<string, number>;
-  /** What went wrong between here and a node: each is a request that its client has lost. */
+  /** Failures between the balancer and a node: each lost a client's request. */
   readonly broken: string[];
   close(): Promise<void>;
 }
@@ -22,9 +22,9 @@ const lookEveryMs = 100;
 const lookWithinMs = 1_000;
 
 /**
- * Does what load balancers do, and no more: gives requests round to the nodes whose `/readyz` is 200, keeps connections
- * to them, passes to the next one when a node refuses the connection, and answers 502 when one breaks off a request that
- * it had been given. It is told nothing about what happens to the nodes.
+ * Does only what load balancers do: distributes requests over nodes whose `/readyz` is 200, keeps connections
+ * to them, tries the next node when one refuses a connection, and answers 502 when a node breaks off a
+ * request.
  */
 export async function startLoadBalancer(targets: () => readonly Target[]): Promise<LoadBalancer> {
   const agent = new Agent({ keepAlive: true, maxSockets: 256 });
@@ -36,7 +36,7 @@ export async function startLoadBalancer(targets: () => readonly Target[]): Promi
 
   async function look(): Promise<void> {
     while (!closed) {
-      // As they are now: one that comes back at another address is another one.
+      // A node that returns at another address counts as a new node.
       const now = targets().map(({ name, url }) => ({ name, url }));
       const answers = await Promise.all(now.map(({ url }) => isReady(url)));
       ready = now.filter((_, n) => answers[n]);
@@ -77,7 +77,7 @@ export async function startLoadBalancer(targets: () => readonly Target[]): Promi
       broken.push(`${target.name} broke off ${method} ${path}: ${error.code} ${error.message}`);
       response.writeHead(502).end();
     });
-    // A client that leaves is a client that leaves there too.
+    // Passes on that the client disconnected.
     response.once("close", () => onward.destroy());
     given.set(target.name, (given.get(target.name) ?? 0) + 1);
     onward.end(body);

@@ -1,9 +1,9 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 
-/** The two ways in which clients shake hands: with `initialize`, and by the later revision that has no sessions. */
+/** Clients connect with `initialize`, or by the later revision without sessions. */
 export const eras = ["legacy", { pin: "2026-07-28" }] as const;
 
-/** The official client, connected as a user would set it up. */
+/** The official client, set up as a user would. */
 export async function connectMcp(
   url: string,
   key: string,

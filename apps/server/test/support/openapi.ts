@@ -1,7 +1,7 @@
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what came over the wire and states what it must be
 type Document = any;
 
-/** As far as tests look at one. */
+/** The parts that tests read. */
 export interface Schema {
   type?: string;
   format?: string;
@@ -22,7 +22,7 @@ export interface Operation {
   responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
 }
 
-/** The document with what its references stand for in their place. */
+/** The document with its references resolved. */
 export function inlined(document: Document): Document {
   const find = (ref: string) =>
     ref
@@ -36,7 +36,7 @@ export function inlined(document: Document): Document {
     const found = typeof $ref === "string" ? walk(find($ref) ?? {}) : {};
     return { ...found, ...Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, walk(value)])) };
   };
-  // The mapping of a discriminator is made of references too, as texts: they stay.
+  // The references in a discriminator's mapping are strings and stay.
   return walk(document);
 }
 

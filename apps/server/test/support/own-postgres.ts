@@ -15,18 +15,18 @@ import {
 import { freePort } from "../../src/engines/database/free-port.ts";
 import { connect } from "../../src/engines/database/index.ts";
 
-/** A PostgreSQL for oneself alone, to be killed at will. Its address stays the same over `kill` and `start`. */
+/** A separate PostgreSQL that a test may kill. Its address survives `kill` and `start`. */
 export interface OwnPostgres {
-  /** Of an empty database. */
+  /** The address of an empty database. */
   url: string;
-  /** kill -9 of the postmaster; its backends end as soon as they notice. */
+  /** kill -9 of the postmaster; its backends end when they notice. */
   kill(): Promise<void>;
-  /** Resolves when it takes connections again. */
+  /** Resolves when it accepts connections. */
   start(): Promise<void>;
-  /** All its processes alive, and deaf, until `resume`. */
+  /** Stops all its processes (SIGSTOP) until `resume`. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** Ends it and removes everything it left. */
+  /** Ends it and removes its files. */
   stop(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     const until = Date.now() + startWithinMs;
     for (;;) {
       postmaster = await spawnPostmaster(cluster, port, { max_connections: 200 });
-      // It refuses to start while backends of a killed one still live: then again, at the same port.
+      // It refuses to start while backends of the killed one still run: retry on the same port.
       while (!isOver()) {
         const file = await readPostmasterFile(cluster);
         if (file?.pid === postmaster.pid && file?.status === "ready") return;
@@ -77,7 +77,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     start,
     async pause() {
       const pid = postmaster?.pid ?? 0;
-      process.kill(pid, "SIGSTOP"); // first, so that it makes no more children
+      process.kill(pid, "SIGSTOP"); // first, so that it forks no more children
       for (const child of await childrenOf(pid)) process.kill(child, "SIGSTOP");
     },
     async resume() {
@@ -96,7 +96,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
 async function childrenOf(parent: number): Promise<number[]> {
   const children: number[] = [];
   for (const name of (await readdir("/proc")).filter((entry) => /^\d+$/.test(entry))) {
-    // After the name in parentheses: the state, then the parent.
+    // The state and the parent follow the name in parentheses.
     const stat = await readFile(`/proc/${name}/stat`, "utf8").catch(() => "");
     if (stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1] === String(parent)) children.push(Number(name));
   }

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 
-/** A mount that only the process and what it starts can see, and that goes with it. */
+/** A mount that only the process and its children see, and that disappears with them. */
 export const privateMounts = process.getuid?.() === 0 ? ["unshare", "-m"] : ["unshare", "-rm"];
 
 export function canMount(): boolean {

@@ -1,6 +1,6 @@
 /**
- * A worker in a process of its own, to be killed: says `waiting` once it consumes and `woken` when it was woken, and then
- * never ends that call. Arguments: the driver's name and the address of its engine.
+ * A worker process for tests to kill. Prints `waiting` once it consumes and `woken` after a wake-up, and then
+ * never ends that call. Arguments: the driver's name and its address.
  */
 import { connect } from "../../src/engines/database/index.ts";
 import { openPostgresQueue } from "../../src/engines/queue/postgres-queue.ts";

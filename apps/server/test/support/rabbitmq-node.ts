@@ -9,28 +9,28 @@ import { freePort } from "../../src/engines/database/free-port.ts";
 import { selfSigned } from "../../src/engines/net/self-signed.fixture.ts";
 import { isFile, type Needed } from "./system-packages.ts";
 
-/** A RabbitMQ of one's own. Its address stays the same over `kill` and `start`. */
+/** A separate RabbitMQ. Its address survives `kill` and `start`. */
 export interface RabbitMqNode {
   /** The address of a virtual host, from 0. */
   url(virtualHost: number): string;
-  /** The same over TLS. The certificate is for `localhost` and vouched for by `caFile` alone. */
+  /** The same over TLS. The certificate is for `localhost`, signed by `caFile`. */
   tlsUrl(virtualHost: number): string;
   caFile: string;
-  /** Resolves when the node takes connections. */
+  /** Resolves when the node accepts connections. */
   start(): Promise<void>;
   /** kill -9 */
   kill(): Promise<void>;
-  /** Alive, and deaf, until `resume`. */
+  /** Stops the process (SIGSTOP) until `resume`. */
   pause(): void;
   resume(): void;
-  /** Ends it and removes everything it left. */
+  /** Ends it and removes its files. */
   stop(): Promise<void>;
 }
 
 const server = "/usr/lib/rabbitmq/bin/rabbitmq-server";
 const path = "/usr/bin:/bin:/usr/sbin:/sbin";
 const startWithinMs = 60_000;
-/** Whatever ends our own process ends what is started with this before it. */
+/** A prefix that ends the command with this process, however it ends. */
 const bound = ["setpriv", "--pdeathsig", "KILL"] as const;
 
 export const rabbitMq: Needed = {
@@ -39,7 +39,7 @@ export const rabbitMq: Needed = {
   isThere: () => isFile(server),
 };
 
-/** Starts a node on the loopback address, with its state in a temporary directory, as our own user, without plugins. */
+/** Starts a node without plugins on the loopback address, with its state in a temporary directory. */
 export async function startRabbitMqNode(virtualHosts: number): Promise<RabbitMqNode> {
   for (let attempt = 1; ; attempt++) {
     const node = await createNode(virtualHosts);
@@ -48,7 +48,7 @@ export async function startRabbitMqNode(virtualHosts: number): Promise<RabbitMqN
       return node;
     } catch (error) {
       await node.stop();
-      if (attempt === 3) throw error; // until then, one of its ports may have been taken in the meantime
+      if (attempt === 3) throw error; // another process may have taken one of its ports
     }
   }
 }
@@ -88,10 +88,10 @@ async function createNode(virtualHosts: number): Promise<RabbitMqNode> {
     RABBITMQ_ENABLED_PLUGINS_FILE: pluginsFile,
     RABBITMQ_MNESIA_BASE: join(home, "mnesia"),
     RABBITMQ_LOG_BASE: join(home, "log"),
-    // Erlang's schedulers otherwise spin while they wait, and take the processor from the tests.
+    // Erlang's schedulers otherwise spin while they wait and take CPU time from the tests.
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS:
       "+sbwt none +sbwtdcpu none +sbwtdio none -kernel inet_dist_use_interface {127,0,0,1}",
-    detached: "1", // makes the start script become the server instead of its parent
+    detached: "1", // makes the start script exec the server
   };
   const run = async (program: string): Promise<ChildProcess> => {
     const output = await open(join(home, "output.log"), "a");
@@ -102,7 +102,7 @@ async function createNode(virtualHosts: number): Promise<RabbitMqNode> {
       await output.close();
     }
   };
-  // Erlang's name service would be started by the server as a daemon that outlives it; it uses one that is there.
+  // The server would start Erlang's name service as a daemon that outlives it, unless one runs.
   const names = await run("epmd");
   let broker: ChildProcess | undefined;
 

@@ -6,12 +6,12 @@ import { provide } from "./system-packages.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where tests ask for RabbitMQ; asking starts it, so that a run without such tests does not pay for it. */
+    /** Tests request RabbitMQ here. The first request starts it, so that other test runs do not pay for it. */
     rabbitMqDesk: string;
   }
 }
 
-/** Made at the start, which they lengthen a little: adding one later means waiting for Erlang's slow tools. */
+/** Created at the start, because Erlang's tools are slow to add one later. */
 const sharedVirtualHosts = 32;
 const ownVirtualHosts = 10;
 
@@ -21,15 +21,15 @@ interface Answer {
 }
 
 /**
- * The address of an empty virtual host of one's own, on one RabbitMQ that the whole test run shares. Undefined where
- * there is no RabbitMQ and none can be installed: skip what needs it, the run has said so. On CI that is a failure.
+ * The address of an empty virtual host on the RabbitMQ that all tests share. Undefined where RabbitMQ is missing and
+ * cannot be installed: skip its tests; a warning was printed. In CI this is a failure.
  */
 export async function testRabbitMq(): Promise<{ url: string } | undefined> {
   const { url } = await ask("/virtual-host");
   return url === undefined ? undefined : { url };
 }
 
-/** A RabbitMQ for oneself alone, to be killed at will. Undefined as above. `stop` it in the end. */
+/** A separate RabbitMQ that a test may kill. Undefined as above. Call `stop` when done. */
 export async function ownRabbitMq(): Promise<RabbitMqNode | undefined> {
   const { trouble } = await ask("/installed");
   return trouble === undefined ? startRabbitMqNode(ownVirtualHosts) : undefined;
@@ -42,7 +42,7 @@ async function ask(path: string): Promise<Answer> {
   return answer;
 }
 
-/** Called once a run, by global-setup.ts: the run's main process owns the shared RabbitMQ. */
+/** Called once by global-setup.ts: vitest's main process owns the shared RabbitMQ. */
 export async function openRabbitMqDesk(): Promise<{ address: string; close(): Promise<void> }> {
   let installed: Promise<boolean> | undefined;
   let node: Promise<RabbitMqNode> | undefined;

@@ -1,4 +1,4 @@
-/** The data of each event of a stream, parsed, as they arrive. */
+/** The parsed data of each event as it arrives. */
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what came over the wire and states what it must be
 export async function* readStream(response: Response): AsyncGenerator<any> {
   if (!response.body) throw new Error("an answer without a body");

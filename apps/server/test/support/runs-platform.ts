@@ -15,23 +15,23 @@ export type Seen = any;
 export interface RunsPlatform {
   readonly gantry: GantryNode;
   readonly llm: ScriptedLlm;
-  /** A published agent on the scripted model `admin/llm`; answers its id. */
+  /** Creates a published agent on the scripted model `admin/llm`; returns its id. */
   makeAgent(fields?: object, key?: string): Promise<string>;
-  /** Starts a run and waits for its end, unless the body says otherwise. */
+  /** Starts a run and waits for its end, unless the body sets another wait. */
   run(agentId: string, body?: object, options?: RunOptions): Promise<Answer>;
-  /** Starts a run and does not wait; answers its id. */
+  /** Starts a run without waiting; returns its id. */
   start(agentId: string, body?: object, options?: RunOptions): Promise<string>;
   read(runId: string, key?: string): Promise<Seen>;
-  /** The run once it has ended. */
+  /** Waits for the run's end and returns the run. */
   ended(runId: string, key?: string): Promise<Seen>;
   events(runId: string, key?: string): Promise<Seen[]>;
   types(runId: string, key?: string): Promise<string[]>;
-  /** Another text model on the scripted server; the admin's, unless an owner is given. */
+  /** Creates another text model on the scripted server, owned by the admin by default. */
   makeModel(name: string, manifest?: object, owner?: { name: string; key: string }): Promise<void>;
   newUser(options?: Parameters<GantryNode["newUser"]>[1]): Promise<{ name: string; key: string }>;
 }
 
-/** A server and a scripted model for the tests of one file. After each test the books must be in order. */
+/** A server and a scripted model for the tests of one file. The ledger is verified after each test. */
 export function useRunsPlatform(model: object = {}): RunsPlatform {
   let gantry: GantryNode;
   let llm: ScriptedLlm;
@@ -122,7 +122,6 @@ export function useRunsPlatform(model: object = {}): RunsPlatform {
   return platform;
 }
 
-/** Resolves from outside. */
 export function gate<T = void>(): { promise: Promise<T>; open(value: T): void } {
   let open: (value: T) => void = () => {};
   const promise = new Promise<T>((resolve) => {

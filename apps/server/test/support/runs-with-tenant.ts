@@ -8,12 +8,12 @@ import { allScopes } from "./idp-connector.ts";
 export interface RunsWithTenant {
   t: AgentRuns;
   tenant: TenantServer;
-  /** For before each test: nobody has been asked anything, and the tenant is as it was in the beginning. */
+  /** Clears recorded requests and resets the tenant. */
   forget(): void;
   close(): Promise<void>;
 }
 
-/** Agents of an admin who has a connector to a tenant, which answers over TLS. */
+/** Agents of an admin with a connector to a tenant over TLS. */
 export async function startRunsWithTenant(): Promise<RunsWithTenant> {
   const t = await startAgentRuns();
   const tenant = await serveTenant(selfSigned);
@@ -35,7 +35,7 @@ export async function startRunsWithTenant(): Promise<RunsWithTenant> {
   };
 }
 
-/** The same for all tests of a file: each begins anew, and uses up what it had the tenant answer. */
+/** The same for all tests of a file. Each test starts fresh and must use up its scripted tenant answers. */
 export async function useRunsWithTenant(): Promise<RunsWithTenant> {
   const runs = await startRunsWithTenant();
   beforeEach(() => runs.forget());

@@ -1,8 +1,8 @@
 import type { Sql } from "../../src/engines/database/index.ts";
 
 /**
- * The schema of a database as text, one line per thing. Equal texts mean equal schemas, whatever the order in which
- * things were created. Columns keep their order, because a backup holds rows by position. Partitions of a month come and
+ * The schema of a database as text, one line per object. Equal texts mean equal schemas, whatever the order in which
+ * objects were created. Columns keep their order, because a backup stores rows by position. Monthly partitions come and
  * go, so only the default ones count.
  */
 export async function schemaText(sql: Sql): Promise<string> {
@@ -85,7 +85,7 @@ async function types(sql: Sql): Promise<string[]> {
   return found.map(({ head, parts }) => [head, ...parts].join("\n  "));
 }
 
-/** The body as a hash: its text is in the source. */
+/** A hash of the body, whose text is in the source. */
 async function functions(sql: Sql): Promise<string[]> {
   const found = await sql<{ line: string }[]>`
     select concat('function ', p.proname, '(', pg_get_function_arguments(p.oid), ') returns ', pg_get_function_result(p.oid), ' ',

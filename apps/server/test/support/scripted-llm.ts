@@ -14,25 +14,25 @@ export type LlmAnswer =
   | {
       text?: string;
       reasoning?: string;
-      /** Arguments that are a text are sent as they are, JSON or not. */
+      /** String arguments are sent unchanged, JSON or not. */
       calls?: readonly { name: string; args: unknown }[];
-      /** Why it stopped, where that is not what the answer suggests. */
+      /** The finish reason, if it differs from the usual one. */
       finish?: string;
-      /** Sends all this, its usage where one is given, and then nothing more, without ending. */
+      /** Sends all this and then hangs. */
       hangs?: boolean;
-      /** Null: it does not say. */
+      /** Null: not reported. */
       usage?: { in: number; out: number; cached?: number; written?: number } | null;
     }
   /** An error status of the upstream. */
   | { status: number; retryAfter?: number };
 
-/** What the model says to a request, the n-th of this server; it may take its time. */
+/** Answers the n-th request of this server. */
 export type Script = (request: LlmRequest, n: number) => LlmAnswer | Promise<LlmAnswer>;
 
 export interface ScriptedLlm {
   url: string;
   readonly requests: LlmRequest[];
-  /** Calls under way. */
+  /** Open calls. */
   readonly open: number;
   script: Script;
   close(): Promise<void>;
@@ -106,13 +106,13 @@ function usageEvent(reported: { in: number; out: number; cached?: number; writte
   return `data: ${JSON.stringify({ choices: [], usage })}\n\n`;
 }
 
-/** One answer after the other. */
+/** Returns the answers in order, then repeats the last. */
 export function inTurn(...answers: LlmAnswer[]): Script {
   let n = 0;
   return () => answers[Math.min(n++, answers.length - 1)] as LlmAnswer;
 }
 
-/** What the model was told by its tools so far, in order. */
+/** Tool results in the request, in order. */
 export function toolResults(request: LlmRequest | undefined): string[] {
   return (request?.messages ?? []).filter(({ role }) => role === "tool").map(({ content }) => content ?? "");
 }

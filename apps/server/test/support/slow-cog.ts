@@ -3,17 +3,17 @@ import type { AddressInfo } from "node:net";
 
 export interface SlowCog {
   url: string;
-  /** Predictions that are open now, and how many there were at most at one time. */
+  /** Open predictions now, and the most at one time. */
   readonly open: number;
   readonly most: number;
   readonly started: number;
-  /** Ends the oldest open prediction, with "done" unless told otherwise. */
+  /** Ends the oldest open prediction, with "done" by default. */
   finishOne(output?: unknown): void;
   finishAll(): void;
   close(): Promise<void>;
 }
 
-/** A Cog server whose predictions end when the test says so; a prediction whose caller leaves is no longer open. */
+/** A Cog server whose predictions the test ends. A prediction closes when its caller disconnects. */
 export async function startSlowCog(): Promise<SlowCog> {
   const open: ServerResponse[] = [];
   let most = 0;

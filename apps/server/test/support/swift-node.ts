@@ -27,7 +27,7 @@ export const swift: Needed = {
     ),
 };
 
-/** Swift keeps what it knows about a file in extended attributes, which not every file system has. */
+/** Swift stores metadata in extended attributes, which not every file system supports. */
 async function newHome(): Promise<string> {
   for (const base of [tmpdir(), "/var/tmp", homedir()]) {
     const home = await mkdtemp(join(base, "gantry-swift-")).catch(() => undefined);
@@ -49,16 +49,16 @@ export interface SwiftNode {
   bucket: string;
   accessKeyId: string;
   secretAccessKey: string;
-  /** Resolves when it answers. At the same address as before. */
+  /** Resolves when it answers. The address stays the same. */
   start(): Promise<void>;
   /** kill -9 */
   kill(): Promise<void>;
-  /** Alive, and deaf, until `resume`. */
+  /** Stops the process (SIGSTOP) until `resume`. */
   pause(): void;
   resume(): void;
-  /** How many objects and parts of objects lie on its disk, also those that no listing shows. */
+  /** Number of objects and parts on its disk, including unlisted ones. */
   storedFiles(): Promise<number>;
-  /** Ends it and removes everything it left. */
+  /** Ends it and removes its files. */
   stop(): Promise<void>;
 }
 
@@ -91,7 +91,7 @@ export async function createSwiftNode(): Promise<SwiftNode> {
     async start() {
       if (runs()) return;
       const output = await open(join(home, "output.log"), "a");
-      // Whatever ends our own process ends the server too.
+      // The server ends with this process, however it ends.
       const bound = ["--pdeathsig", "KILL", python, program, home, ...ports.map(String)];
       const starting = spawn("setpriv", bound, { cwd: home, stdio: ["ignore", output.fd, output.fd] });
       server = starting;
@@ -128,7 +128,7 @@ function configuration(home: string, secret: string): Record<string, string> {
     `[pipeline:main]\npipeline = ${name}-server\n[app:${name}-server]\nuse = egg:swift#${name}\n`;
   const filters = ["catch_errors", "memcache", "s3api", "tempauth", "bulk", "slo", "dlo"];
   const settings: Record<string, string> = {
-    // Swift insists on a cache and does without one that does not answer: nobody's memcached is to be used for a test.
+    // Swift needs a cache address but works without an answer. Tests must not use the machine's memcached.
     memcache: "memcache_servers = 127.0.0.1:1\n",
     s3api: `location = ${region}\nmax_upload_part_num = 10000\n`,
     tempauth: `user_${user.replace(":", "_")} = ${secret} .admin\n`,

@@ -2,17 +2,17 @@ import { execFile } from "node:child_process";
 import { access, rm, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 
-/** Something that tests need of the system. */
+/** A program that tests need from the system. */
 export interface Needed {
   name: string;
-  /** Debian's. */
+  /** Debian package names. */
   packages: readonly string[];
   isThere(): Promise<boolean>;
 }
 
 const say = (line: string): void => void process.stderr.write(`\n${line}\n`);
 
-/** False where it is missing and cannot be installed: skip what needs it, it has been said loudly. On CI that is a failure. */
+/** False if it is missing and cannot be installed: skip its tests; a warning was printed. In CI this is a failure. */
 export async function provide(needed: Needed): Promise<boolean> {
   const trouble = await obtain(needed);
   if (trouble === "") return true;
@@ -21,7 +21,7 @@ export async function provide(needed: Needed): Promise<boolean> {
   return false;
 }
 
-/** Installs what is missing, where that is possible. Answers why it cannot be had; nothing when it can. */
+/** Installs missing packages if possible. Returns the reason if not. */
 export async function obtain({ name, packages, isThere }: Needed): Promise<string> {
   if (await isThere()) return "";
   const missing = `${name} is not installed (Debian and Ubuntu: apt-get install ${packages.join(" ")})`;

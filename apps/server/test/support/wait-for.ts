@@ -1,4 +1,4 @@
-/** Resolves when the condition holds; rejects with what it was waiting for when it takes too long. */
+/** Resolves once the condition is true; rejects with the description after the time limit. */
 export async function waitFor(
   what: string,
   condition: () => boolean | Promise<boolean>,

@@ -5,24 +5,24 @@ import type { Answer, CallOptions } from "../../support/gantry.ts";
 import { inTurn } from "../../support/scripted-llm.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
-/** Stands in everything of the owner that no other key may read. */
+/** Appears in everything of the owner that no other key may read. */
 const marker = "MARKED";
 const app = ["gantry/image", "alice/chat"];
 
 let t: AgentRuns;
 let whole: { key: string };
-/** All ids by the name that the templates of the routes use. */
+/** All ids by their name in the route templates. */
 let ids: Record<string, string>;
 const keys: Record<Kind, string> = { nobody: "", stranger: "", confined: "", limited: "", grace: "" };
 
 type Kind = "nobody" | "stranger" | "confined" | "limited" | "grace";
 
-/** How a row is called, and what a stranger is told where that does not follow from the row. */
+/** The request for a row, and a stranger's answer if it does not follow from the row. */
 interface Sample {
   query?: string;
   options?: CallOptions;
   stranger?: number;
-  /** What its owner is told with a whole key, where that is no success. */
+  /** The owner's answer with an unrestricted key, if it is not a success. */
   whole?: number;
   ids?: Record<string, string>;
 }
@@ -35,7 +35,7 @@ const form = (fields: CallOptions["form"], more: Omit<Sample, "options"> = {}): 
 const ofModel = { stranger: 403 };
 const asking = () => ({ ids: { run_id: ids.askingRunId ?? "" } });
 
-/** A request for each row that a key decides. A row without one fails the first test. */
+/** A request for each row that depends on a key. A row without one fails the first test. */
 const samples: Record<string, () => Sample> = {
   "GET /metrics": () => ({}),
   "GET /console/api/session": () => ({ whole: 401, stranger: 401 }),
@@ -282,7 +282,7 @@ const named = rows.filter(([row]) => row.includes("{"));
 const isSafe = (row: string) => row.startsWith("GET ") || row.startsWith("ALL ");
 const messageOf = ({ body, text }: Answer) => body?.detail ?? body?.error?.message ?? text;
 
-test("every route has a row, every row a route, and every row that needs a key a request here", () => {
+test("every route has a row, every row a route, and every row with a key a request", () => {
   expect([...t.gantry.gantry.accessRows].toSorted()).toEqual(Object.keys(accessTable).toSorted());
   expect(Object.keys(samples).toSorted()).toEqual(rows.map(([row]) => row).toSorted());
 });
@@ -300,8 +300,8 @@ test.each(rows)("%s: 401 without a key", async (row) => {
   expect([answer.status, answer.text.includes(marker)], answer.text).toEqual([401, false]);
 });
 
-/** What a whole key gets, where it can be asked for without changing anything. */
-test.each(rows.filter(([row]) => isSafe(row)))("%s: the owner's whole key is let in", async (row) => {
+/** Answers for an unrestricted key, where reading them changes nothing. */
+test.each(rows.filter(([row]) => isSafe(row)))("%s: the owner's unrestricted key is accepted", async (row) => {
   const answer = await send(row, "whole");
   const expected = samples[row]?.().whole;
   if (expected === undefined) expect(answer.status, answer.text).toBeLessThan(300);
@@ -311,15 +311,15 @@ test.each(rows.filter(([row]) => isSafe(row)))("%s: the owner's whole key is let
 const ownedByStranger = rows.filter(
   ([row, { by }]) => by !== "key" || named.some(([one]) => one === row) || isSafe(row),
 );
-test.each(ownedByStranger)("%s: another user gets nothing of the owner", async (row, { by }) => {
+test.each(ownedByStranger)("%s: another user sees nothing of the owner", async (row, { by }) => {
   const answer = await send(row, "stranger");
   const ofIds = named.some(([one]) => one === row) ? 404 : 200;
   const expected = by !== "key" ? 403 : (samples[row]?.().stranger ?? ofIds);
   expect([answer.status, answer.text.includes(marker)], answer.text).toEqual([expected, false]);
 });
 
-describe("a key limited to models, of what another key made", () => {
-  test("lists are empty but for itself", async () => {
+describe("a confined key, on resources of another key", () => {
+  test("lists contain only the key itself", async () => {
     const get = async (path: string) => (await t.gantry.call("GET", path, { key: keys.confined })).body;
     expect(await get("/api/v2/usage")).toMatchObject({ results: [], total_count: 0 });
     expect(await get("/alice/expenses")).toMatchObject({ results: [] });
@@ -343,7 +343,7 @@ describe("a key limited to models, of what another key made", () => {
       (named.some(([one]) => one === row) || !isSafe(row))
     ) {
       expect(answer.status, answer.text).toBe(404);
-      // Nothing tells it from what is not there.
+      // Indistinguishable from a missing resource.
       if (row.includes("/v1/runs/") || row.includes("/api/v2/")) {
         const unknown = await send(row, "confined", "unknown");
         expect([unknown.status, messageOf(unknown)]).toEqual([answer.status, messageOf(answer)]);
@@ -367,7 +367,7 @@ describe.each(["grace", "limited"] as const)("a key: %s", (kind) => {
     } else if (isSafe(row)) {
       expect((await send(row, kind)).status).toBe((await send(row, "whole")).status);
     } else if (named.some(([one]) => one === row)) {
-      // It gets as far as to be told that there is no such thing.
+      // The key is accepted; the resource does not exist.
       expect([401, 403]).not.toContain((await send(row, kind, "unknown")).status);
     }
   });
@@ -390,7 +390,7 @@ test("the documents tell of 403 where a kind of key is refused", async () => {
   expect(refusing.filter(([row]) => !Object.hasOwn(told.get(blank(row)) ?? {}, "403")).map(([row]) => row)).toEqual([]);
 });
 
-test("nothing of the owner was changed by any of this", async () => {
+test("none of these requests changed the owner's data", async () => {
   expect((await made("GET", `/v1/runs/${ids.askingRunId}`)).body.phase).toBe("awaiting_confirmation");
   expect(await t.confirmations(ids.askingRunId ?? "", whole)).toMatchObject([{ status: "pending" }]);
   expect((await made("GET", `/v1/agents/${ids.agent_id}`)).body.goal).toContain(marker);

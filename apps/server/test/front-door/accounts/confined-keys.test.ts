@@ -4,10 +4,10 @@ import type { Answer } from "../../support/gantry.ts";
 import { inTurn } from "../../support/scripted-llm.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
-// What a key limited to models may not reach at all is in access-table.test.ts; here is what it may.
+// What a confined key can reach. access-table.test.ts lists what it cannot.
 
 let t: AgentRuns;
-/** The owner's own key, and the keys of two applications, limited to the same models. */
+/** The owner's own key, and the keys of two applications, confined to the same models. */
 let whole: { key: string };
 let shop: { key: string };
 let forum: { key: string };
@@ -55,7 +55,7 @@ describe("predictions", () => {
     }
   });
 
-  test("are cancelled by the key that started them only", async () => {
+  test("are cancelled only by the key that started them", async () => {
     t.llm.script = () => ({ text: "slowly", hangs: true });
     const id = await prediction(shop);
     await waitFor("the call to begin", async () => t.llm.open > 0);
@@ -65,7 +65,7 @@ describe("predictions", () => {
     expect((await cancel(shop)).body).toMatchObject({ status: 499 });
   });
 
-  test("of one application are not repeated to another that sends its Idempotency-Key", async () => {
+  test("of one application are not replayed to another with the same Idempotency-Key", async () => {
     const headers = { "idempotency-key": "order-1" };
     t.llm.script = () => ({ text: "done" });
     const send = async (by: { key: string }) =>
@@ -76,7 +76,7 @@ describe("predictions", () => {
     expect([typeof other, other === first]).toEqual(["string", false]);
   });
 
-  test("stand in the usage and expenses of their key, and with all others in their owner's", async () => {
+  test("appear in the usage and expenses of their key and of their owner", async () => {
     t.llm.script = () => ({ text: "done" });
     for (const by of [shop, forum]) await get(resultOf(await prediction(by), "&wait=30"), by);
     const before = (await get("/api/v2/usage", shop)).body.total_count;
@@ -116,7 +116,7 @@ describe("files", () => {
   const sign = (s3Path: string, by: { key: string }) =>
     get(`/api/v1/gantry/image/download_s3_url?s3_path_to_sign=${encodeURIComponent(s3Path)}`, by);
 
-  test("that it uploaded or made are listed, signed, used and deleted by that key, not by another application", async () => {
+  test("uploaded or produced by a key are listed, signed, used and deleted by that key, not by another application", async () => {
     const output = Object.values((await paint(shop)).body.output_data)[0] as string;
     const png = await (await t.gantry.fetch("GET", (await sign(output, shop)).body.url)).blob();
     const sent = await post("/api/v1/gantry/image/upload_file", shop, { form: { file: png } });
@@ -140,7 +140,7 @@ describe("files", () => {
 describe("agents", () => {
   const secrets = ["planted goal", "planted instruction", "Bearer planted", "drv_"];
 
-  test("are cards without goal, tools and drives, and run with all that their creator gave them", async () => {
+  test("are cards without goal, tools and drives, and run with all their parts", async () => {
     const drive = (await post("/v1/drives", whole, { json: { name: "Papers" } })).body.id;
     const file = new Blob(["the plan"], { type: "text/plain" });
     await post(`/v1/drives/${drive}/files`, whole, { form: { path: "/s.txt", file } });
@@ -176,7 +176,7 @@ describe("agents", () => {
     expect([chosen.status, chosen.body.error.message]).toEqual([403, expect.stringContaining("Leave revision_id out")]);
   });
 
-  test("that it may not run look as if they were not there, unless they are public", async () => {
+  test("that it cannot run are not found, unless they are public", async () => {
     const onOther = await t.makeAgent({ model: "gantry/rules" }, whole);
     const draft = (
       await post("/v1/agents", whole, { json: { name: "Draft", goal: "x", tools: [], model: "admin/llm" } })
@@ -199,7 +199,7 @@ describe("agents", () => {
 });
 
 describe("runs", () => {
-  test("that another key started are not there for it, whatever is asked of them", async () => {
+  test("of another key are not found on any route", async () => {
     asks();
     const agent = await askingAgent();
     const { runId, asked } = await t.runUntilAsked(agent, {}, forum);
@@ -221,12 +221,12 @@ describe("runs", () => {
     expect((await get(`/v1/agents/${agent}/runs`, shop)).body).toMatchObject({ runs: [], total: 0 });
     expect((await get(`/v1/agents/${agent}/runs`, forum)).body.total).toBe(1);
     expect((await get("/v1/runs", shop)).body.runs.map(({ id }: { id: string }) => id)).not.toContain(runId);
-    // Its owner answers with another key.
+    // The owner answers with another key.
     expect((await t.answer(runId, asked.id, { approve: true }, whole)).status).toBe(200);
     expect(await t.ended(runId, forum)).toMatchObject({ status: "done" });
   });
 
-  test("that others start of its owner's agents are the owner's to see, not its", async () => {
+  test("that others start of its owner's agents are visible to the owner, not to the key", async () => {
     const bob = { key: await t.gantry.newUser("bob") };
     const agent = await t.makeAgent({ visibility: "public" }, whole);
     const runId = (await t.run(agent, {}, bob)).body.id;
@@ -236,7 +236,7 @@ describe("runs", () => {
     expect((await get(`/v1/agents/${agent}/runs`, shop)).body.total).toBe(0);
   });
 
-  test("that it started it follows and answers, sub-agents' questions too, also after it was rotated", async () => {
+  test("that it started can be followed and answered, also for sub-agents and after a rotation", async () => {
     const child = await askingAgent();
     const parent = await t.makeAgent({ tools: [{ type: "agent", agent_id: child, name: "child" }] }, whole);
     t.llm.script = inTurn(
@@ -256,7 +256,7 @@ describe("runs", () => {
     expect((await t.answer(runId, asked.id, { approve: true }, shop)).status).toBe(409);
   });
 
-  test("are not repeated to another application that sends the same Idempotency-Key", async () => {
+  test("are not replayed to another application with the same Idempotency-Key", async () => {
     t.llm.script = () => ({ text: "done" });
     const agent = await t.makeAgent({}, whole);
     const create = (by: { key: string }) =>
@@ -266,7 +266,7 @@ describe("runs", () => {
   });
 });
 
-test("a key limited to models sees, rotates and revokes itself, and no other key", async () => {
+test("a confined key can read, rotate and revoke only itself", async () => {
   const { body } = await post("/api/v2/keys", whole, { json: { models: ["gantry/image"] } });
   const own = { key: body.key as string };
   expect(idsOf(await get("/api/v2/keys", own), "id")).toEqual([body.id]);
@@ -282,7 +282,7 @@ test("a key limited to models sees, rotates and revokes itself, and no other key
   expect((await get("/api/v2/me", rotated)).status).toBe(401);
 });
 
-test("a key with a monthly limit does not change what an agent is sold for; all else of an agent it does", async () => {
+test("a key with a monthly limit cannot change an agent's price, but everything else", async () => {
   const limited = { key: (await post("/api/v2/keys", whole, { json: { monthly_limit: 1 } })).body.key as string };
   const refused = ({ status, body }: Answer) => {
     const why = "This key has a monthly limit and cannot change the price of agents. Use a key without a limit.";

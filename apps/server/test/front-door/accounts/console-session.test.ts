@@ -22,14 +22,14 @@ async function newToken(node = gantry): Promise<string> {
   return tokenOf(made.body.url);
 }
 
-/** As the console's pages ask: with the cookie that was set, and no key of their own. */
+/** Sends requests like the console: with the cookie and without a key. */
 async function signIn(node: GantryNode, json: object) {
   const answer = await node.call("POST", address, { key: "", json });
   const cookie = answer.headers.get("set-cookie")?.split(";", 1)[0] ?? "";
   return { answer, asConsole: { key: "", headers: { cookie, "x-gantry-console": "1" } }, asAnyPage: { cookie } };
 }
 
-test("the first start of an installation has a link that signs the admin in, for a day; a later one has none", async () => {
+test("the first start creates an admin sign-in link for a day; later starts do not", async () => {
   expect(beside.gantry.firstSignInUrl).toBeNull();
   const url = gantry.gantry.firstSignInUrl?.(gantry.url) ?? "";
   expect(url.startsWith(`${gantry.url}/console/sign-in#`)).toBe(true);
@@ -41,7 +41,7 @@ test("the first start of an installation has a link that signs the admin in, for
   expect(gantry.logged()).not.toContain(tokenOf(url));
 });
 
-test("who is signed in reaches every surface, with the header of the console and not without", async () => {
+test("a session reaches every API with the console's header, and none without", async () => {
   const { asConsole, asAnyPage } = await signIn(gantry, { token: await newToken() });
   const text = { form: { prompt: "What is 12 * 34?" } };
   const calls = [
@@ -65,7 +65,7 @@ test("who is signed in reaches every surface, with the header of the console and
   }
 });
 
-test("the events of a run are read with a session, and no longer than it lasts; the run goes on", async () => {
+test("a session can read a run's events until it ends; the run continues", async () => {
   const { asConsole } = await signIn(gantry, { token: await newToken() });
   const agent = await gantry.call("POST", "/v1/agents", {
     ...asConsole,
@@ -89,7 +89,7 @@ test("the events of a run are read with a session, and no longer than it lasts; 
   expect((await gantry.call("DELETE", address, asConsole)).status).toBe(204);
   expect(await whole).not.toContain("event: completed");
 
-  // What was begun goes on all the same, and whoever may answers its question.
+  // The run continues, and another key can answer its confirmation.
   const questions = `/v1/runs/${run.body.id}/confirmations`;
   const asked = () => gantry.call("GET", questions).then(({ body }) => body.confirmations);
   await expect.poll(asked, { timeout: 10_000 }).toHaveLength(1);
@@ -100,7 +100,7 @@ test("the events of a run are read with a session, and no longer than it lasts; 
   expect(ended.body.status, ended.text).toBe("done");
 });
 
-test("links and sessions of one server are known to another, and are spent once on both", async () => {
+test("links and sessions work on all servers, and links are used once", async () => {
   const token = await newToken(gantry);
   const nodes = [gantry, beside, gantry, beside, gantry, beside];
   const tries = await Promise.all(nodes.map((node) => signIn(node, { token })));
@@ -111,7 +111,7 @@ test("links and sessions of one server are known to another, and are spent once 
   await expect.poll(async () => (await gantry.call("GET", "/api/v2/me", session)).status).toBe(401);
 });
 
-test("a session of a key that was brought is that key, and signing out leaves it", async () => {
+test("a session opened with a key acts as that key, and signing out keeps the key", async () => {
   const key = await gantry.newUser("narrow", { key: { models: ["gantry/text"] } });
   const { asConsole } = await signIn(gantry, { key });
   const form = { prompt: "hi", size: "1280x720" };
@@ -120,7 +120,7 @@ test("a session of a key that was brought is that key, and signing out leaves it
   expect((await gantry.call("GET", "/api/v2/me", { key })).status).toBe(200);
 });
 
-test("no browser is told that a page of another site may send the header or the cookie", async () => {
+test("CORS does not allow other sites to send the header or the cookie", async () => {
   const paths = ["/", address, "/api/v2/me", "/v1/agents", "/api/v1/gantry/text/predict", "/mcp", "/metrics", "/s3/a"];
   for (const path of paths) {
     const answer = await gantry.fetch("OPTIONS", path, {
@@ -132,13 +132,13 @@ test("no browser is told that a page of another site may send the header or the 
       },
     });
     const told = [...answer.headers.keys()].filter((name) => name.startsWith("access-control-allow"));
-    // Links to files are for pages of everybody, and what opens them is their signature alone.
+    // Links to files are for all sites, because only their signature opens them.
     expect(path === "/s3/a" ? told.includes("access-control-allow-credentials") : told.length > 0, path).toBe(false);
     await answer.arrayBuffer();
   }
 });
 
-test("where the public address is one of TLS, the cookie is too, and its pages may sign in", async () => {
+test("with a TLS public address the cookie is secure, and its pages can sign in", async () => {
   const publicUrl = "https://gantry.example";
   const node = await startGantry({ beside: gantry, env: { GANTRY_PUBLIC_URL: publicUrl } });
   try {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Answer, type GantryNode, startGantry } from "../../support/gantry.ts";
 
-/** The models that a key is confined to are ones that its owner may call. */
+/** A key can be confined only to models that its owner can call. */
 let gantry: GantryNode;
 let ann: string;
 let bob: string;
@@ -25,7 +25,7 @@ const makeFor = (username: string, models: string[]) =>
   gantry.call("POST", `/api/v2/admin/users/${username}/keys`, { json: { models } });
 const refused = ({ status, body }: Answer) => [status, body.detail?.map((one: { input: string }) => one.input)];
 
-test("names that are none are refused, all of them and by name", async () => {
+test("invalid names are all refused by name", async () => {
   const answer = await make(ann, ["gantry/image", "gantry/imgae", "ann/nothing", "no-such-user/x"]);
   expect(refused(answer), answer.text).toEqual([422, ["gantry/imgae", "ann/nothing", "no-such-user/x"]]);
   expect(answer.body.detail[0]).toMatchObject({
@@ -36,7 +36,7 @@ test("names that are none are refused, all of them and by name", async () => {
   expect((await gantry.call("GET", "/api/v2/keys", { key: ann })).body.total_count).toBe(1);
 });
 
-test("a name is told where it stands in the body, and one that stands twice is kept once", async () => {
+test("a fault names its position in the body, and duplicates are stored once", async () => {
   const twice = ["gantry/image", "gantry/image"];
   const answer = await make(bob, [...twice, "gantry/imgae"]);
   expect([answer.status, answer.body.detail[0].loc], answer.text).toEqual([422, ["body", "models", 2]]);
@@ -44,7 +44,7 @@ test("a name is told where it stands in the body, and one that stands twice is k
   expect([made.status, made.body.models], made.text).toEqual([201, ["gantry/image"]]);
 });
 
-test("another's private model is told as one that does not exist, also to an admin", async () => {
+test("another user's private model is reported as unknown, also to an admin", async () => {
   const shown = async (by: (models: string[]) => Promise<Answer>) => {
     const [there, missing] = [await by(["ann/private"]), await by(["ann/missing"])];
     expect(there.status).toBe(422);
@@ -55,7 +55,7 @@ test("another's private model is told as one that does not exist, also to an adm
   await shown((models) => makeFor("bob", models));
 });
 
-test("what the owner may call is taken, whoever makes the key", async () => {
+test("models that the owner can call are accepted, also from an admin", async () => {
   expect((await make(ann, ["ann/private", "gantry/text"])).status).toBe(201);
   expect((await makeFor("ann", ["ann/private"])).status).toBe(201);
   expect((await makeFor("nobody", ["ann/private"])).status).toBe(404);

@@ -36,7 +36,7 @@ afterAll(async () => {
 const put = (requestsPerMinute: number | null, parallel: number | null) =>
   gantry.call("PUT", "/api/v2/admin/plans/house", { json: { requests_per_minute: requestsPerMinute, parallel } });
 
-test("limits of a plan that an admin made hold, and a change acts at once on every node", async () => {
+test("limits of a custom plan are enforced, and a change applies at once on every node", async () => {
   expect((await put(3, 1)).status).toBe(201);
   const key = await gantry.newUser("guest", { plan: "house" });
   const form = { prompt: "x" };

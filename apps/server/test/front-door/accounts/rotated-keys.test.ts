@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 
-// Which routes refuse a replaced secret is in access-table.test.ts.
+// access-table.test.ts lists the routes that refuse a replaced secret.
 
 let gantry: GantryNode;
 beforeAll(async () => {
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.close());
 
-/** A user whose key was rotated with an hour of grace: the key's id, its old and its new secret. */
+/** A user whose key was rotated with an hour of grace: the key's id, old and new secret. */
 async function rotated(username: string, graceSeconds = 3600): Promise<{ id: string; old: string; now: string }> {
   const old = await gantry.newUser(username);
   const [{ id }] = (await gantry.call("GET", "/api/v2/keys", { key: old })).body.results;
@@ -27,7 +27,7 @@ async function signIn(key: string): Promise<Record<string, string>> {
   return { cookie: answer.headers.get("set-cookie")?.split(";")[0] ?? "", "x-gantry-console": "1" };
 }
 
-test("a replaced secret works on, and gains nothing that outlives its grace", async () => {
+test("a replaced secret works during its grace period and cannot extend it", async () => {
   const { id, old, now } = await rotated("alice");
   const form = { prompt: "hello" };
   expect((await gantry.call("POST", "/api/v1/gantry/rules/predict/stream/", { key: old, form })).status).toBe(200);
@@ -54,7 +54,7 @@ test("a replaced secret works on, and gains nothing that outlives its grace", as
   expect((await gantry.call("GET", "/api/v2/keys", { key: now })).body.results).toHaveLength(1);
 });
 
-test("a replaced secret of an admin is no admin's", async () => {
+test("a replaced secret of an admin has no admin rights", async () => {
   const { old, now } = await rotated("root");
   await gantry.call("PATCH", "/api/v2/admin/users/root", { json: { role: "admin" } });
   const users = (key: string) => gantry.call("GET", "/api/v2/admin/users", { key });
@@ -65,7 +65,7 @@ test("a replaced secret of an admin is no admin's", async () => {
   expect([Object.hasOwn(await card(now), "backend"), Object.hasOwn(await card(old), "backend")]).toEqual([true, false]);
 });
 
-test("neither does a session that was opened with it manage anything, before the rotation or after", async () => {
+test("a session opened with it cannot manage anything, before or after the rotation", async () => {
   const key = await gantry.newUser("carol");
   const [{ id }] = (await gantry.call("GET", "/api/v2/keys", { key })).body.results;
   const before = await signIn(key);
@@ -82,7 +82,7 @@ test("neither does a session that was opened with it manage anything, before the
   expect((await create(await signIn(rotation.body.key))).status).toBe(201);
 });
 
-test("a session is not opened with a secret that a rotation ends at the same moment", async () => {
+test("a session is not opened with a secret that is rotated concurrently", async () => {
   for (let round = 0; round < 5; round++) {
     const key = await gantry.newUser(`racer${round}`);
     const [{ id }] = (await gantry.call("GET", "/api/v2/keys", { key })).body.results;

@@ -22,7 +22,7 @@ afterAll(async () => {
   upstream.close();
 });
 
-test("a secret is stored, listed by name, changed and removed, and never read back", async () => {
+test("a secret is stored, listed by name, changed and removed, and never returned", async () => {
   const put = await gantry.call("PUT", "/api/v2/secrets/openai", { json: { value: secret } });
   expect(put.status).toBe(201);
   expect(put.body).toEqual({ name: "openai", created_at: expect.any(String), updated_at: expect.any(String) });
@@ -37,7 +37,7 @@ test("a secret is stored, listed by name, changed and removed, and never read ba
   expect((await gantry.call("DELETE", "/api/v2/secrets/openai")).status).toBe(404);
 });
 
-test("wrong bodies and names are 422, no key 401, a confined key 403, another's are not seen", async () => {
+test("invalid bodies and names are 422, no key 401, a confined key 403, other users' are hidden", async () => {
   expect((await gantry.call("PUT", "/api/v2/secrets/a%20b", { json: { value: "x" } })).status).toBe(422);
   expect((await gantry.call("PUT", "/api/v2/secrets/ok", { json: { value: "" } })).status).toBe(422);
   expect((await gantry.call("PUT", "/api/v2/secrets/ok", { json: {} })).body.detail[0]).toMatchObject({
@@ -57,7 +57,7 @@ test("wrong bodies and names are 422, no key 401, a confined key 403, another's 
   expect((await gantry.call("DELETE", "/api/v2/secrets/mine", { key: other })).status).toBe(404);
 });
 
-test("a model sends its owner's secret upstream; without it its owner is told which, others only that it is missing", async () => {
+test("a model sends its owner's secret upstream; if missing, only its owner learns its name", async () => {
   const text = { type: "string" };
   await gantry.call("PUT", "/api/v1/admin/keyed", {
     json: {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient, type GantryClient } from "../../../../../packages/sdk/src/index.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 
-/** An admin takes an agent or a model away from everyone but its owner. */
+/** An admin hides an agent or a model from everyone except its owner. */
 
 let gantry: GantryNode;
 let admin: GantryClient["admin"];
@@ -21,7 +21,7 @@ const reason = "It asks for passwords.";
 const mark = { at: expect.any(String), reason };
 
 describe("an agent", () => {
-  test("is gone for others, its owner reads why and cannot publish it, and comes back as it was", async () => {
+  test("is hidden from others; its owner sees the reason and cannot publish it; restoring brings it back unchanged", async () => {
     const json = { name: "Phisher", goal: "g", tools: [], model: "gantry/rules", visibility: "public" };
     const { id, slug } = (await call("POST", "/v1/agents", owner, json)).body;
     const parent = { name: "Parent", goal: "g", tools: [{ type: "agent", agent_id: id }], model: "gantry/rules" };
@@ -49,7 +49,7 @@ describe("an agent", () => {
       expect([refused.status, refused.body.error.type]).toEqual([409, "conflict"]);
       expect(refused.text).toContain("until an admin restores it");
     }
-    // A second reason takes the place of the first.
+    // A second reason replaces the first.
     expect(await admin.takeDowns.agent(id, "Still.")).toMatchObject({ taken_down: { reason: "Still." } });
 
     expect(await admin.takeDowns.restoreAgent(id)).toMatchObject({ visibility: "public", taken_down: null });
@@ -72,7 +72,7 @@ describe("a model", () => {
   };
   const at = "/api/v1/owner/weather";
 
-  test("is private for others, and stays so when its owner replaces or deletes and creates it", async () => {
+  test("is private for others, and stays so when its owner replaces it or deletes and recreates it", async () => {
     expect(await statusOf("PUT", at, owner, manifest)).toBe(201);
     expect(await statusOf("GET", at, other)).toBe(200);
     expect(await admin.takeDowns.model("owner/weather", reason)).toMatchObject({ kind: "model", taken_down: mark });
@@ -96,12 +96,12 @@ describe("a model", () => {
     expect(await statusOf("PUT", at, owner, manifest)).toBe(200);
   });
 
-  test("that is built in is deleted or made inactive instead", async () => {
+  test("that is built in must be deleted or deactivated instead", async () => {
     await expect(admin.takeDowns.model("gantry/image", reason)).rejects.toMatchObject({ status: 409 });
   });
 });
 
-test("is for admins alone, with a reason, of what is there; and all that is taken down is listed", async () => {
+test("needs an admin, a reason and an existing target; all take-downs are listed", async () => {
   const { id } = (await call("POST", "/v1/agents", owner, { name: "Spam", goal: "g", tools: [] })).body;
   for (const path of [`agents/${id}/take-down`, `agents/${id}/restore`, "models/owner/weather/take-down"]) {
     expect(await statusOf("POST", `/api/v2/admin/${path}`, other, { reason })).toBe(403);
@@ -120,6 +120,6 @@ test("is for admins alone, with a reason, of what is there; and all that is take
     ["model", "owner/weather", "owner", "private", reason],
     ["agent", id, "owner", "private", reason],
   ]);
-  // One that never was public does not become so.
+  // A model that never was public does not become public.
   expect(await admin.takeDowns.restoreAgent(id)).toMatchObject({ visibility: "private" });
 });

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.close());
 
-test("an agent with a drive is created, published and listed, and its drive is not deleted by mistake", async () => {
+test("an agent with a drive is created, published and listed, and its drive cannot be deleted by mistake", async () => {
   const drive = await gantry.call("POST", "/v1/drives", { json: { name: "notes" } });
   expect(drive.status, drive.text).toBe(201);
   const file = await gantry.call("POST", `/v1/drives/${drive.body.id}/files`, {
@@ -59,7 +59,7 @@ test("tools, tool servers and the connector answer in the platform's dialect", a
   expect((await gantry.call("GET", "/v1/nothing")).body.error.type).toBe("not_found");
 });
 
-test("the message of a refused input names the field, and how many more are wrong", async () => {
+test("the message of a refused input names the field and counts further wrong ones", async () => {
   const message = async (json: object) => (await gantry.call("POST", "/v1/agents", { json })).body.error.message;
   const agent = { name: "Refused", goal: "g", tools: [] };
   expect(await message({ ...agent, goal: 1 })).toMatch(/^goal: .*string/);
@@ -72,7 +72,7 @@ test("the message of a refused input names the field, and how many more are wron
   expect(body.error.details).toMatchObject([{ loc: ["query", "limit"], message: "Must be at least 1" }]);
 });
 
-test("a list refuses a parameter that it does not have, and says which it has", async () => {
+test("a list refuses an unknown parameter and names the known ones", async () => {
   const drive = (await gantry.call("POST", "/v1/drives", { json: { name: "listed" } })).body.id;
   const agent = (await gantry.call("POST", "/v1/agents", { json: { name: "Listed", goal: "g", tools: [] } })).body.id;
   const known = {

@@ -26,7 +26,7 @@ const asSeenBy = async (agentId: string, { key }: User) => {
 const publicly = (fields: object, { key }: User) => makeAgent({ visibility: "public", goal: "Help.", ...fields }, key);
 const bound = (agent_id: string) => ({ type: "agent", agent_id });
 
-test("lists the model that the caller pays for, free ones too", async () => {
+test("lists models that the caller pays for, including free ones", async () => {
   const priced = await publicly({ model: `${ann.name}/open` }, ann);
   expect(await asSeenBy(priced, caller)).toEqual({
     models: [{ model: `${ann.name}/open`, pricing: { per_request: 0.5 } }],
@@ -36,13 +36,13 @@ test("lists the model that the caller pays for, free ones too", async () => {
   expect(await asSeenBy(free, caller)).toEqual({ models: [{ model: `${ben.name}/free`, pricing: {} }], agents: [] });
 });
 
-test("leaves out a model that its creator pays for, and shows it to the creator", async () => {
+test("hides a model that the creator pays for, except from the creator", async () => {
   const agent = await publicly({ model: `${ann.name}/hidden` }, ann);
   expect(await asSeenBy(agent, caller)).toEqual({ models: [], agents: [] });
   expect((await asSeenBy(agent, ann)).models).toEqual([{ model: `${ann.name}/hidden`, pricing: { per_request: 40 } }]);
 });
 
-test("lists the models and prices of everything that a run may call", async () => {
+test("lists the models and prices of everything a run can call", async () => {
   const helper = await makeAgent({ goal: "Help.", model: `${ann.name}/hidden`, pricing: { per_run: 9 } }, ann.key);
   const image = { type: "tool", id: "run_model", arguments: { model: "gantry/image" } };
   const sold = await publicly({ model: `${ben.name}/free`, pricing: { per_run: 2 }, tools: [image] }, ben);
@@ -54,12 +54,12 @@ test("lists the models and prices of everything that a run may call", async () =
       { model: `${ben.name}/free`, pricing: {} },
       { model: "gantry/image", pricing: { per_request: 0.03 } },
     ],
-    // The helper is of the same creator: its price is part of the agent's.
+    // The helper has the same creator: its price is part of the agent's.
     agents: [{ agent: `${ben.name}/${slug}`, pricing: { per_run: 2 } }],
   });
   expect((await asSeenBy(agent, ben)).agents).toEqual([]);
 
-  // What is not there in a run is not on the card.
+  // Parts missing in a run are not on the card.
   await call("DELETE", `/v1/agents/${sold}`, ben);
   await call("PATCH", `/api/v1/${ann.name}/open`, { ...ann, json: { visibility: "private" } });
   expect(await asSeenBy(agent, caller)).toEqual({ models: [], agents: [] });

@@ -45,7 +45,7 @@ describe("the tools of a server", () => {
     expect((await read(body.id)).body).toMatchObject({ status: "unreachable", last_error: expect.any(String) });
   });
 
-  test("are the server's present ones", async () => {
+  test("are the server's current ones", async () => {
     const server = await serve();
     const { id } = (await register(server.url)).body;
     const names = async () => (await toolsOf(id)).body.tools.map(({ name }: { name: string }) => name);
@@ -55,7 +55,7 @@ describe("the tools of a server", () => {
   });
 });
 
-test("what a server says when it refuses goes to its owner and not to the log", async () => {
+test("a server's refusal is shown to its owner and not logged", async () => {
   const server = await serve();
   const { id } = (await register(server.url)).body;
   const error = { code: -32_000, message: "no tools for jane.private@example.com" };
@@ -76,7 +76,7 @@ test("what a server says when it refuses goes to its owner and not to the log", 
   expect(gantry.logged()).not.toContain("jane");
 });
 
-describe("a credential that is too short to be hidden", () => {
+describe("a credential that is too short to be masked", () => {
   const fieldsOf = (answer: Answer) => answer.body.error.details.map(({ loc }: { loc: string[] }) => loc.join("."));
   const tooShort: [object, string][] = [
     [{ type: "bearer", token: "pin42" }, "body.auth.token"],
@@ -107,7 +107,7 @@ describe("a credential that is too short to be hidden", () => {
   });
 });
 
-test.each(["streamable_http", "sse"])("over %s a web page is no MCP server, and is told as that", async (type) => {
+test.each(["streamable_http", "sse"])("over %s a web page is reported as not an MCP server", async (type) => {
   const page = await serve({
     before: (_request, response) => !!response.writeHead(200, { "content-type": "text/html" }).end("<p>Hello</p>"),
   });

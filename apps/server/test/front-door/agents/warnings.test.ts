@@ -5,7 +5,7 @@ import type { GantryNode } from "../../support/gantry.ts";
 import { allScopes } from "../../support/idp-connector.ts";
 import { type RunsWithTenant, startRunsWithTenant } from "../../support/runs-with-tenant.ts";
 
-/** What an agent's warnings say is so at the moment, whatever was so when it was saved. */
+/** Warnings reflect the present, not the moment when the agent was saved. */
 
 let platform: RunsWithTenant;
 let gantry: GantryNode;
@@ -29,7 +29,7 @@ let agents = 0;
 const makeAgent = async (fields: object = {}): Promise<string> =>
   (await must("POST", "/v1/agents", { name: `Agent ${++agents}`, goal: "g", tools: [], ...fields })).id;
 const publish = (id: string, json: object = {}) => must("POST", `/v1/agents/${id}/publish`, json);
-/** As the agent itself tells them, and the list of agents no other. */
+/** From the agent itself; the list of agents must show the same. */
 async function warningsOf(id: string): Promise<unknown[]> {
   const { warnings } = await must("GET", `/v1/agents/${id}`);
   const { agents: listed } = await must("GET", "/v1/agents?limit=100");
@@ -38,7 +38,7 @@ async function warningsOf(id: string): Promise<unknown[]> {
 }
 
 describe("a sub-agent", () => {
-  test("that is not published yet, is, and is gone", async () => {
+  test("that is not published yet, is published, and is deleted", async () => {
     const kid = await makeAgent({ name: "Kid" });
     const parent = await makeAgent({ tools: [{ type: "agent", agent_id: kid }] });
     expect(await warningsOf(parent)).toEqual([{ field: "tools", message: "The agent kid is not published yet" }]);
@@ -55,8 +55,8 @@ describe("a sub-agent", () => {
   });
 });
 
-describe("what the contents say of themselves", () => {
-  test("is told as long as they stand", async () => {
+describe("warnings about the agent's own fields", () => {
+  test("last until the fields change", async () => {
     const agent = await makeAgent({
       goal: "Greet {{name}} in {{place}}.",
       input_schema: { type: "object", properties: { name: { type: "string" } }, additionalProperties: false },
@@ -72,7 +72,7 @@ describe("what the contents say of themselves", () => {
 describe("the identity connector", () => {
   const tools = ["idp_users_list", { type: "tool", id: "idp_user_delete" }];
 
-  test("that an identity tool needs is not there, or its token has expired", async () => {
+  test("that an identity tool needs is missing, or its token has expired", async () => {
     await must("DELETE", "/v1/connectors/idp");
     const made = await must("POST", "/v1/agents", { name: "Keeper", goal: "g", tools });
     const missing = [{ field: "tools", message: expect.stringMatching(/identity tool.*not set up.*connectors\/idp/) }];
@@ -92,7 +92,7 @@ describe("the identity connector", () => {
     expect(await warningsOf(made.id)).toEqual([{ field: "tools", message: expect.stringContaining("store it again") }]);
   });
 
-  test("is its owner's: another's is no help", async () => {
+  test("must belong to the agent's owner", async () => {
     await storeToken(null);
     const key = await gantry.newUser("unconnected");
     const made = await gantry.call("POST", "/v1/agents", { key, json: { name: "Keeper", goal: "g", tools } });
@@ -105,8 +105,8 @@ describe("the identity connector", () => {
   }
 });
 
-describe("what is gone", () => {
-  test("is told of a model, a drive and a tool server when the agent is read and published", async () => {
+describe("deleted parts", () => {
+  test("a model, a drive and a tool server are reported when the agent is read and published", async () => {
     const text = { type: "string" };
     await must("PUT", "/api/v1/admin/passing", {
       title: "Passing",
@@ -144,13 +144,13 @@ describe("what is gone", () => {
     expect(await warningsOf(agent)).toEqual(gone);
     expect((await publish(agent)).warnings).toEqual(gone);
 
-    // What an agent is made of is nobody else's business.
+    // An agent's parts are private.
     const card = await gantry.call("GET", `/v1/agents/${agent}`, { key: await gantry.newUser("stranger") });
     expect(card.status).toBe(200);
     expect(card.body).not.toHaveProperty("warnings");
   });
 
-  test("is told of the revision that is published, also where it is not the latest", async () => {
+  test("warnings describe the published revision, even if it is not the latest", async () => {
     const drive = (await must("POST", "/v1/drives", { name: "of the first" })).id;
     const agent = await makeAgent({ drives: [drive] });
     const { latest_revision_id: first } = await must("GET", `/v1/agents/${agent}`);

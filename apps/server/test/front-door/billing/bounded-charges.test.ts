@@ -10,7 +10,7 @@ const call: typeof platform.gantry.call = (...args) => platform.gantry.call(...a
 const text = { type: "string" };
 const count = { type: "integer" };
 
-/** What a hostile upstream claims of every answer. */
+/** Reported by a hostile upstream for every answer. */
 const claimed = { in: 10_000_000, out: 10_000_000, cached: 5_000_000, written: 5_000_000 };
 
 beforeAll(async () => {
@@ -35,10 +35,10 @@ const hostile = () => {
 
 describe("an upstream that reports 10,000,000 tokens", () => {
   const form = { prompt: "say hi", max_tokens: "10" };
-  /** "say hi" is two tokens: a quarter more and 64 are reserved for input, 10 for output. */
+  /** "say hi" is two tokens: input reserves a quarter more plus 64, output reserves 10. */
   const bounded = { input_tokens: 67, output_tokens: 10, cached_tokens: 67, cache_write_tokens: 0 };
 
-  test("is charged as far as was reserved: sync", async () => {
+  test("is charged at most the reservation: sync", async () => {
     hostile();
     const { key } = await newUser({ credit: 50 });
     expect((await call("POST", "/api/v1/admin/plain/predict", { form, key })).status).toBe(200);
@@ -89,7 +89,7 @@ describe("an upstream that reports 10,000,000 tokens", () => {
     expect((await settled(key)).balance).toBe(49);
   });
 
-  test("an answer is never longer upstream than it was reserved, whatever max_tokens says", async () => {
+  test("the upstream's max_tokens never exceeds the reservation", async () => {
     hostile();
     const { key } = await newUser({ credit: 50 });
     for (const [max_tokens, sent] of [
@@ -102,7 +102,7 @@ describe("an upstream that reports 10,000,000 tokens", () => {
     }
   });
 
-  test("also where the model is the caller's own", async () => {
+  test("also for the caller's own model", async () => {
     hostile();
     const { name, key } = await newUser({ credit: 50 });
     const json = (await call("GET", "/api/v1/admin/both")).body;
@@ -118,7 +118,7 @@ describe("an upstream that reports 10,000,000 tokens", () => {
 describe("a run with max_cost", () => {
   const costing = (body: { cost: number }) => body.cost;
 
-  test("never costs more, whatever its model reports", async () => {
+  test("never costs more than max_cost, whatever its model reports", async () => {
     hostile();
     const user = await newUser({ credit: 50 });
     for (const model of ["admin/cheap", "admin/both"]) {
@@ -151,7 +151,7 @@ describe("a run with max_cost", () => {
     }
   });
 
-  test("an upstream does not raise what the next call reserves", async () => {
+  test("an upstream cannot raise the next call's reservation", async () => {
     const user = await newUser({ credit: 50 });
     const agent = await makeAgent({ tools: ["run_javascript"], model: "admin/both" }, user.key);
     platform.llm.script = (request) =>
@@ -161,16 +161,16 @@ describe("a run with max_cost", () => {
     const { body } = await run(agent, {}, user);
     expect(body.status, JSON.stringify(body)).toBe("done");
     const inputs = (await rows(user.key)).map((row: { input_tokens: number }) => row.input_tokens);
-    // Twenty short turns are no more than a few thousand tokens; grown by a quarter with each, they would be a hundred times.
+    // Twenty short steps are a few thousand tokens; growing by a quarter each, they would be a hundred times that.
     expect(Math.max(...inputs)).toBeLessThan(10 * Math.min(...inputs));
   });
 
-  test("a model that becomes dearer while its call waits is not called", async () => {
+  test("a model whose price rises while its call waits is not called", async () => {
     const user = await newUser({ credit: 50 });
     await platform.makeModel("bait", { pricing: { per_request: 0.03 } });
     const agent = await makeAgent({ tools: ["run_model"] }, user.key);
     const ask = (model: string, input: object) => ({ name: "run_model", args: { model, input } });
-    // 5,000 tokens at 10 dollars a million are set aside for the first: the second waits for them.
+    // The first reserves 5,000 tokens at 10 dollars per million; the second waits for them.
     const first = ask("admin/both", { prompt: "hi", max_tokens: 5000 });
     const second = ask("admin/bait", { prompt: "hi" });
     const waiting = gate();
@@ -183,7 +183,7 @@ describe("a run with max_cost", () => {
     await waitFor("the first call", () => platform.llm.requests.some(({ model }) => model === "both"));
     await call("PATCH", "/api/v1/admin/bait", { json: { pricing: { per_request: 40 } } });
     waiting.open();
-    // Told to the model, or, where the new price was seen before it waited, the end of the run.
+    // Reported to the model, or the end of the run if the new price was known before the wait.
     const ended = await platform.ended(id, user.key);
     expect(["done", "error"]).toContain(ended.status);
     if (ended.status === "error") expect(ended.error.type).toBe("limit_exceeded");
@@ -202,10 +202,10 @@ describe("a key with monthly_limit", () => {
   const spent = async (key: string) =>
     Math.round((await rows(key)).reduce((sum: number, row: { price: number }) => sum + row.price, 0) * 1e6) / 1e6;
 
-  test("spends no more, whatever is reported", async () => {
+  test("never spends more, whatever is reported", async () => {
     hostile();
     const { key } = await newUser({ credit: 50, key: { monthly_limit: 0.1 } });
-    // 60,000 tokens are reserved, and claimed; a second time they would exceed the limit, 40,000 do not.
+    // 60,000 tokens are reserved and reported. A second 60,000 would exceed the limit; 40,000 do not.
     expect((await stream("cheap", 60_000, key)).status).toBe(200);
     expect(await spent(key)).toBe(0.06);
     const refused = await stream("cheap", 60_000, key);
@@ -215,7 +215,7 @@ describe("a key with monthly_limit", () => {
     expect((await stream("cheap", 1, key)).status).toBe(403);
   });
 
-  test("is refused what it could not pay in full, queued too", async () => {
+  test("is refused a call that it could not pay in full, also queued", async () => {
     hostile();
     const { key } = await newUser({ credit: 50, key: { monthly_limit: 0.1 } });
     expect((await stream("cheap", 100_001, key)).status).toBe(403);
@@ -225,7 +225,7 @@ describe("a key with monthly_limit", () => {
     expect(await spent(key)).toBe(0.1);
   });
 
-  test("of many calls at once admits those that fit", async () => {
+  test("admits the calls that fit, of many at once", async () => {
     hostile();
     const { key } = await newUser({ credit: 50, key: { monthly_limit: 0.1 } });
     const answers = await Promise.all(Array.from({ length: 20 }, () => stream("cheap", 30_000, key)));
@@ -247,8 +247,8 @@ describe("a key with monthly_limit", () => {
   });
 });
 
-describe("what an honest model reports", () => {
-  test("is charged in full where it is within the reservation, cache writes at their own price", async () => {
+describe("an honest report", () => {
+  test("is charged in full within the reservation, cache writes at their own price", async () => {
     const { key } = await newUser({ credit: 50 });
     platform.llm.script = () => ({ text: "ok", usage: { in: 60, out: 9, cached: 20, written: 30 } });
     await call("POST", "/api/v1/admin/both/predict/stream/", { form: { prompt: "say hi" }, key });
@@ -261,7 +261,7 @@ describe("what an honest model reports", () => {
     expect(csv.text.split("\r\n")[1]).toMatch(/,60,9,20,0\.00099,30$/);
   });
 
-  test("stands in the usage of a run", async () => {
+  test("appears in the usage of a run", async () => {
     const user = await newUser({ credit: 50 });
     const agent = await makeAgent({ model: "admin/both" }, user.key);
     platform.llm.script = () => ({ text: "ok", usage: { in: 60, out: 9, cached: 20, written: 30 } });

@@ -17,7 +17,7 @@ async function publishAt(agent: string, perRun: number, { key }: { key: string }
 }
 
 describe("a payment to another user", () => {
-  test("is refused without the money for it, so two empty wallets print none", async () => {
+  test("is refused without funds, so two empty wallets cannot create money", async () => {
     const seller = await platform.newUser({ credit: 0 });
     const buyer = await platform.newUser({ credit: 0 });
     const golden = await makeAgent({ ...onRules, pricing: { per_run: 1_000_000 } }, seller.key);
@@ -31,7 +31,7 @@ describe("a payment to another user", () => {
     expect(await walletOf(buyer)).toEqual({ balance: 0, reserved: 0 });
   });
 
-  test("names what is reserved where that is what lacks", async () => {
+  test("names the hold if it is the reason", async () => {
     const seller = await platform.newUser({ credit: 0 });
     const buyer = await platform.newUser({ credit: 0.05 });
     const agent = await makeAgent({ visibility: "public", pricing: { per_run: 0.03 }, goal: "Wait." }, seller.key);
@@ -51,7 +51,7 @@ describe("a payment to another user", () => {
     expect(await walletOf(buyer)).toEqual({ balance: 0.02, reserved: 0 });
   });
 
-  test("needs room for all of it in the key's month", async () => {
+  test("must fit the key's monthly limit in full", async () => {
     const seller = await platform.newUser({ credit: 0 });
     const buyer = await platform.newUser({ credit: 10, key: { monthly_limit: 0.4 } });
     const agent = await makeAgent({ ...onRules, pricing: { per_run: 0.25 } }, seller.key);
@@ -64,7 +64,7 @@ describe("a payment to another user", () => {
     expect(await walletOf(seller)).toEqual({ balance: 0.25, reserved: 0 });
   });
 
-  test("may take the last cent, and running your own agent costs no price", async () => {
+  test("may take the last cent, and running your own agent is free", async () => {
     const seller = await platform.newUser({ credit: 0 });
     const buyer = await platform.newUser({ credit: 0.25, key: { monthly_limit: 0.25 } });
     const agent = await makeAgent({ ...onRules, pricing: { per_run: 0.25 } }, seller.key);
@@ -75,7 +75,7 @@ describe("a payment to another user", () => {
 });
 
 describe("expected_price", () => {
-  test("refuses a price that was changed between look and run, and names the new one", async () => {
+  test("refuses a price that changed between quote and run, and names the new one", async () => {
     const seller = await platform.newUser({ credit: 0 });
     const buyer = await platform.newUser({ credit: 50 });
     const agent = await makeAgent({ ...onRules, pricing: { per_run: 0.01 } }, seller.key);
@@ -90,11 +90,11 @@ describe("expected_price", () => {
     });
     expect(await walletOf(buyer)).toEqual({ balance: 50, reserved: 0 });
     expect((await run(agent, { expected_price: 40 }, buyer)).body).toMatchObject({ status: "done", cost: 40 });
-    // A lower price is another one, too: what is shown is what is paid.
+    // A lower price is refused, too: the caller pays exactly what was shown.
     expect((await run(agent, { expected_price: 41 }, buyer)).status).toBe(409);
   });
 
-  test("does not refuse a repeat of what was accepted before the price changed", async () => {
+  test("does not refuse a repeat accepted before the price changed", async () => {
     const seller = await platform.newUser({ credit: 0 });
     const buyer = await platform.newUser({ credit: 1 });
     const agent = await makeAgent({ ...onRules, pricing: { per_run: 0.25 } }, seller.key);
@@ -108,7 +108,7 @@ describe("expected_price", () => {
     expect(await walletOf(buyer)).toEqual({ balance: 0.75, reserved: 0 });
   });
 
-  test("of your own agent is not compared, because you pay nothing, and a wrong one is named", async () => {
+  test("is ignored for your own agent, and an invalid value is named", async () => {
     const seller = await platform.newUser({ credit: 0 });
     const agent = await makeAgent({ ...onRules, pricing: { per_run: 0.25 } }, seller.key);
     expect((await run(agent, { expected_price: 0.25 }, seller)).body).toMatchObject({ status: "done", cost: 0 });

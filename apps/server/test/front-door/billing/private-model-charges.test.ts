@@ -15,7 +15,7 @@ const walletOf = async ({ key }: User) => {
 };
 const usageOf = async ({ key }: User) => (await call("GET", "/api/v2/usage", { key })).body.results;
 
-/** A user with a private model at so many dollars a request, and a public agent on it. */
+/** A user with a private model at this price per request, and a public agent on it. */
 async function seller(perRequest: number, { credit = 100, agent = {}, manifest = {} } = {}) {
   const user = await platform.newUser({ credit, plan: "pro" });
   await makeModel("hidden", { visibility: "private", pricing: { per_request: perRequest }, ...manifest }, user);
@@ -24,7 +24,7 @@ async function seller(perRequest: number, { credit = 100, agent = {}, manifest =
 }
 
 describe("a private model behind another user's agent", () => {
-  test("is paid by its owner, not by the caller", async () => {
+  test("is charged to its owner, not to the caller", async () => {
     const { user: creator, agent } = await seller(40);
     const caller = await platform.newUser({ credit: 50 });
     const model = `${creator.name}/hidden`;
@@ -53,7 +53,7 @@ describe("a private model behind another user's agent", () => {
     expect(stored?.key_id).toBeNull();
   });
 
-  test("does not count in max_cost, nor against the caller's key", async () => {
+  test("counts neither in max_cost nor against the caller's key", async () => {
     const { agent } = await seller(1, { agent: { pricing: { per_run: 0.5 } } });
     const caller = await platform.newUser({ credit: 1, key: { monthly_limit: 0.5 } });
     const answer = await run(agent, { max_cost: 0.5, expected_price: 0.5 }, caller);
@@ -61,7 +61,7 @@ describe("a private model behind another user's agent", () => {
     expect(await walletOf(caller)).toEqual({ balance: 0.5, reserved: 0 });
   });
 
-  test("ends the run where its owner cannot pay for the whole call, and the price goes back", async () => {
+  test("ends the run if its owner cannot pay for the whole call, and the price is refunded", async () => {
     const { user: creator, agent } = await seller(40, { credit: 39.99, agent: { pricing: { per_run: 2 } } });
     const caller = await platform.newUser({ credit: 5 });
     const answer = await run(agent, {}, caller);
@@ -78,7 +78,7 @@ describe("a private model behind another user's agent", () => {
     expect(platform.llm.requests).toEqual([]);
   });
 
-  test("never takes its owner below zero, however many run at once", async () => {
+  test("never takes its owner below zero, however many calls run at once", async () => {
     const { user: creator, agent } = await seller(1, { credit: 3.5 });
     const callers = await Promise.all(Array.from({ length: 6 }, () => platform.newUser({ credit: 0 })));
     const answers = await Promise.all(callers.map((caller) => run(agent, {}, caller)));
@@ -87,7 +87,7 @@ describe("a private model behind another user's agent", () => {
     for (const caller of callers) expect(await walletOf(caller)).toEqual({ balance: 0, reserved: 0 });
   });
 
-  test("is charged to the caller from the moment that it is public", async () => {
+  test("is charged to the caller once it is public", async () => {
     const { user: creator, agent } = await seller(1);
     const caller = await platform.newUser({ credit: 10 });
     const manifest = `/api/v1/${creator.name}/hidden`;
@@ -97,7 +97,7 @@ describe("a private model behind another user's agent", () => {
     expect((await walletOf(creator)).balance).toBe(100);
   });
 
-  test("is paid by the owner of the sub-agent that works with it", async () => {
+  test("is charged to the owner of the sub-agent that uses it", async () => {
     const { user: inner, agent: innerAgent } = await seller(3);
     const { user: outer, agent } = await seller(2, {
       agent: { tools: [{ type: "agent", agent_id: innerAgent, name: "helper" }] },
@@ -111,12 +111,12 @@ describe("a private model behind another user's agent", () => {
     expect((await walletOf(inner)).balance).toBe(97);
     expect((await walletOf(outer)).balance).toBe(96);
     expect(await walletOf(caller)).toEqual({ balance: 1, reserved: 0 });
-    // The same agent costs its own creator what its model costs.
+    // Its creator pays the model's price for the same agent.
     platform.llm.script = () => ({ text: "ok" });
     expect((await run(agent, {}, outer)).body).toMatchObject({ status: "done", cost: 2 });
   });
 
-  test("leaves the owner's parallel predictions alone, and waits for the model's capacity only", async () => {
+  test("does not count as the owner's parallel prediction, and waits only for the model's capacity", async () => {
     const { user: creator, agent } = await seller(1, { manifest: { capacity: 2 } });
     await call("PATCH", `/api/v2/admin/users/${creator.name}`, { json: { plan: "free" } });
     const release = gate();
@@ -139,7 +139,7 @@ describe("a private model behind another user's agent", () => {
     expect((await walletOf(creator)).balance).toBe(97);
   });
 
-  test("counts no call that failed, and is charged for one that was cancelled as every other is", async () => {
+  test("is not charged for a failed call, and is charged for a cancelled one as usual", async () => {
     const { user: creator, agent } = await seller(1);
     const caller = await platform.newUser({ credit: 0 });
     platform.llm.script = () => ({ status: 400 });
@@ -153,7 +153,7 @@ describe("a private model behind another user's agent", () => {
     expect(await walletOf(creator)).toEqual({ balance: 100, reserved: 0 });
   });
 
-  test("is paid once and by its owner although a crash keeps the answer from the run, and the model is public then", async () => {
+  test("is charged once to its owner although a crash loses the answer and the model became public", async () => {
     const { user: creator, agent } = await seller(1);
     const caller = await platform.newUser({ credit: 5 });
     const held = gate();
@@ -162,7 +162,7 @@ describe("a private model behind another user's agent", () => {
     await waitFor("the model to be asked", () => platform.llm.open === 1);
     const { database } = platform.gantry;
     await database.transaction(async (tx) => {
-      // The run cannot be written while this lock is held, so its worker loses the answer that was paid.
+      // The run cannot be written under this lock, so its worker loses the paid answer.
       await tx`select 1 from runs where id = ${id} for update`;
       held.open();
       await waitFor("the answer to be paid", async () => (await usageOf(creator)).length === 1);
@@ -175,7 +175,7 @@ describe("a private model behind another user's agent", () => {
     expect(await walletOf(caller)).toEqual({ balance: 5, reserved: 0 });
   });
 
-  test("is named nowhere in what the caller pays", async () => {
+  test("does not appear in the caller's charges", async () => {
     const { user: creator, agent } = await seller(1, { agent: { tools: ["run_javascript"] } });
     const caller = await platform.newUser({ credit: 1 });
     platform.llm.script = inTurn({ calls: [{ name: "run_javascript", args: { code: "1 + 1" } }] }, { text: "2" });
@@ -194,7 +194,7 @@ describe("the owner of an agent on a private model", () => {
     (await call("GET", `/v1/agents/${agent}`, { key })).body.warnings.filter(isOfModel);
   const isOfModel = ({ field }: { field: string }) => field === "model";
 
-  test("is warned when the agent is saved as public, and when it is published", async () => {
+  test("is warned when the agent becomes public and when it is published", async () => {
     const { user, agent } = await seller(1);
     expect(await warningsOf(agent, user)).toEqual([{ field: "model", message: message(user) }]);
     const json = { name: "Another", goal: "Help.", tools: [], model: `${user.name}/hidden` };
@@ -204,7 +204,7 @@ describe("the owner of an agent on a private model", () => {
     expect(published.body.warnings).toEqual([{ field: "model", message: message(user) }]);
   });
 
-  test("is not warned of a private agent, a public model or a free one", async () => {
+  test("is not warned about a private agent, a public model or a free one", async () => {
     const { user, agent } = await seller(1, { agent: { visibility: "private" } });
     expect(await warningsOf(agent, user)).toEqual([]);
     const changed = await call("PATCH", `/v1/agents/${agent}`, { ...user, json: { visibility: "public" } });

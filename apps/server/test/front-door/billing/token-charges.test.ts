@@ -41,7 +41,7 @@ const predict = (model: string, form: Record<string, string>, key: string) =>
   gantry.call("POST", `/api/v1/admin/${model}/predict`, { form: { prompt: "hello", ...form }, key });
 const me = async (key: string) => (await gantry.call("GET", "/api/v2/me", { key })).body;
 
-/** What is set aside while a call with this input is under way. */
+/** The reservation while a call with this input runs. */
 async function reservedFor(model: string, form: Record<string, string>, key: string): Promise<number> {
   let answer = () => {};
   const asked = new Promise<void>((resolve) => {
@@ -58,10 +58,10 @@ async function reservedFor(model: string, form: Record<string, string>, key: str
   return reserved;
 }
 
-describe("what is reserved for the tokens that an answer may have", () => {
-  test("is that of the usual length where max_tokens bounds nothing", async () => {
+describe("the reservation for output tokens", () => {
+  test("is the default length without max_tokens", async () => {
     const key = await gantry.newUser("reserver", { plan: "unlimited", credit: 1000 });
-    // "hello" is one token: a quarter more, and 64.
+    // "hello" is one token: a quarter more plus 64.
     const input = 0.066;
     expect(await reservedFor("whole", { max_tokens: "5000" }, key)).toBe(input + 5);
     expect(await reservedFor("whole", {}, key)).toBe(input + 4.096);
@@ -74,7 +74,7 @@ describe("what is reserved for the tokens that an answer may have", () => {
     }
   });
 
-  test("holds back who asks for none, as it holds back everybody", async () => {
+  test("also refuses a caller who sets max_tokens to 0", async () => {
     const key = await gantry.newUser("none-asked", { plan: "unlimited", credit: 0 });
     const calls = Array.from({ length: 30 }, () =>
       gantry.call("POST", "/api/v1/admin/whole/predict/async/", { form: { prompt: "hello", max_tokens: "0" }, key }),
@@ -85,7 +85,7 @@ describe("what is reserved for the tokens that an answer may have", () => {
     await waitFor("the one that was accepted", async () => (await me(key)).reserved === 0);
   });
 
-  test("is bounded where max_tokens is beyond all measure", async () => {
+  test("is bounded if max_tokens is huge", async () => {
     const key = await gantry.newUser("dreamer", { credit: 1000 });
     const most = 2_147_483.713;
     expect(await reservedFor("whole", { max_tokens: "9007199254740991" }, key)).toBe(most);
@@ -96,18 +96,18 @@ describe("what is reserved for the tokens that an answer may have", () => {
   });
 });
 
-describe("text that the model reads", () => {
+describe("input text", () => {
   const docs = JSON.stringify(Array.from({ length: 300 }, (_, n) => `word${n} and more`));
   const notes = JSON.stringify({ about: Array.from({ length: 300 }, (_, n) => `thing${n}`).join(" ") });
 
-  test("is reserved wherever it stands in the input", async () => {
+  test("is reserved for every input field", async () => {
     const key = await gantry.newUser("reader", { plan: "unlimited", credit: 1000 });
     const plain = await reservedFor("whole", { max_tokens: "1" }, key);
     expect(await reservedFor("whole", { max_tokens: "1", docs }, key)).toBeGreaterThan(plain + 0.9);
     expect(await reservedFor("whole", { max_tokens: "1", notes }, key)).toBeGreaterThan(plain + 0.6);
   });
 
-  test("is counted and charged where the upstream reports no tokens", async () => {
+  test("is counted and charged if the upstream reports no tokens", async () => {
     const key = await gantry.newUser("unreported", { plan: "unlimited", credit: 1000 });
     llm.script = () => ({ text: "done", usage: null });
     const spent = async (form: Record<string, string>) => {
@@ -123,7 +123,7 @@ describe("text that the model reads", () => {
   });
 });
 
-describe("a model that is priced by tokens, whose backend tells none", () => {
+describe("a token-priced model whose backend reports no tokens", () => {
   let cog: SlowCog;
   beforeAll(async () => {
     cog = await startSlowCog();
@@ -150,7 +150,7 @@ describe("a model that is priced by tokens, whose backend tells none", () => {
     return { reserved, answer, spent: Math.round((balance - (await me(key)).balance) * 1e6) / 1e6 };
   }
 
-  test("is counted here and paid for", async () => {
+  test("is counted by the server and charged", async () => {
     const pricing = { per_million_input_tokens: 1000, per_million_output_tokens: 10_000 };
     await make("told-none", { pricing, output: object({ output: { type: "string" } }) });
     const key = await gantry.newUser("counted", { plan: "unlimited", credit: 100 });
@@ -158,19 +158,19 @@ describe("a model that is priced by tokens, whose backend tells none", () => {
     expect([answer.status, spent]).toEqual([200, 0.011]);
   });
 
-  test("reserves for every file field and for input that is dearer when cached, and pays for every file that it made", async () => {
+  test("reserves for every file field and for the dearest input price, and is charged for every produced file", async () => {
     const pricing = { per_output: 1, per_million_cached_tokens: 1000 };
     await make("three", { pricing, output: object({ a: file, b: file, c: file }) });
     const key = await gantry.newUser("three", { plan: "unlimited", credit: 100 });
     const text = "data:text/plain;base64,aGVsbG8=";
     const made = await runOnce("three", key, { a: text, b: text, c: text });
     expect([made.answer.status, made.reserved, made.spent], made.answer.text).toEqual([200, 3.066, 3]);
-    // "done" is no file.
+    // "done" is not a file.
     const failed = await runOnce("three", key);
     expect([failed.answer.status, failed.reserved, failed.spent]).toEqual([502, 3.066, 0]);
   });
 
-  test("is refused where a run could cost more than can be counted", async () => {
+  test("is refused if a prediction could cost more than can be represented", async () => {
     const pricing = { per_second: 1_000_000 };
     const json = { pricing, timeout_seconds: 9008, output: object({ output: { type: "string" } }) };
     const put = await gantry.call("PUT", "/api/v1/admin/dearest", {
@@ -180,10 +180,10 @@ describe("a model that is priced by tokens, whose backend tells none", () => {
   });
 });
 
-describe("more tokens than an answer can have, as an upstream reports them", () => {
+describe("an implausible token report", () => {
   const most = 10_000_000;
 
-  test("are counted here instead, and the log says whose they were", async () => {
+  test("is replaced by the server's count, and the log names the model", async () => {
     const key = await gantry.newUser("nonsense", { plan: "unlimited", credit: 100 });
     for (const usage of [
       { in: 2, out: 2_147_483_647 },
@@ -206,7 +206,7 @@ describe("more tokens than an answer can have, as an upstream reports them", () 
     for (const line of told) expect(line).toContain('"model":"admin/whole"');
   });
 
-  test("and up to that they are charged as far as they were reserved", async () => {
+  test("below that limit is charged up to the reservation", async () => {
     const key = await gantry.newUser("long-winded", { plan: "unlimited", credit: 100_000 });
     llm.script = () => ({ text: "hello world", usage: { in: 1, out: most } });
     expect((await predict("whole", {}, key)).status).toBe(200);

@@ -22,7 +22,7 @@ interface Refused {
   details: { loc: string[] }[];
 }
 
-describe("arguments of a caller that are nested too deeply", () => {
+describe("deeply nested arguments", () => {
   const create = async (levels: number, confirm: boolean) => {
     const given = `{"connection":"db","email":"a@example.com","user_metadata":{"a":${nested(levels)}}}`;
     const response = await fetch(`${t.gantry.url}/v1/connectors/idp/actions/idp_user_create`, {
@@ -43,13 +43,13 @@ describe("arguments of a caller that are nested too deeply", () => {
     expect(tenant.seen).toEqual([]);
   });
 
-  test("are taken up to there", async () => {
+  test("are accepted up to the limit", async () => {
     expect((await create(36, false)).status).toBe(409);
     expect((await create(36, true)).status).toBe(200);
   });
 });
 
-describe("an answer of the tenant that is nested too deeply", () => {
+describe("a deeply nested answer of the tenant", () => {
   test.each([2_000, 6_000, 400_000])("is an upstream error of a read, at %i levels", async (levels) => {
     tenant.script.push(deepAnswer(levels));
     const { status, body, text } = await action("idp_users_list");
@@ -67,20 +67,20 @@ describe("an answer of the tenant that is nested too deeply", () => {
     expect(writes()).toHaveLength(1);
   });
 
-  test("does not keep the question before an update from being put", async () => {
+  test("does not prevent the confirmation of an update", async () => {
     tenant.script.push(deepAnswer(6_000));
     const { status, body, text } = await action("idp_user_update", { id: "auth0|ann", name: "Ann" });
     expect([status, body.error.type], text).toEqual([409, "confirmation_required"]);
     expect(body.error.details.warnings).toEqual(["The current values could not be read"]);
   });
 
-  test.each([400, 404])("with status %i is a refusal without words", async (code) => {
+  test.each([400, 404])("with status %i is a refusal without details", async (code) => {
     tenant.script.push(deepAnswer(6_000, code));
     const { status, body, text } = await action("idp_action_deploy", { id: "act_1" }, true);
     expect([status, body.error.details?.status], text).toEqual([502, code]);
   });
 
-  test("is told to a model as what it is", async () => {
+  test("is reported to the model", async () => {
     t.llm.script = inTurn({ calls: [{ name: "idp_users_list", args: {} }] }, { text: "done" });
     tenant.script.push(deepAnswer(2_000));
     const done = await t.run(await t.makeAgent({ tools: ["idp_users_list"] }));
@@ -88,7 +88,7 @@ describe("an answer of the tenant that is nested too deeply", () => {
     expect(t.told(1)[0]).toContain("nested too deeply");
   });
 
-  test("but not so deeply that it cannot be read is handed on", async () => {
+  test("within the limit is passed on", async () => {
     tenant.script.push(deepAnswer(100));
     const { status, body, text } = await action("idp_user_get", { id: "auth0|ann" });
     expect(status, text).toBe(200);
@@ -101,7 +101,7 @@ test.each([
   [{ exp: 1e12 }, null],
   [{ exp: 8.63e12 }, null],
   [{ scope: "read:users a\0b" }, ["read:users"]],
-])("a token of the tenant is stored, whatever it says of itself: %j", async (claims, scopes) => {
+])("a token of the tenant is stored with any claims: %j", async (claims, scopes) => {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const token = `${part({ alg: "RS256" })}.${part(claims)}.c2lnbmF0dXJl`;
   tenant.state.tokens.set(token, allScopes);
@@ -115,7 +115,7 @@ test.each([
   expect((await t.gantry.call("GET", "/v1/connectors/idp", { key })).body).toEqual(body);
 });
 
-test("the question before an update does not wait for a silent tenant beyond its five seconds", async () => {
+test("the confirmation of an update waits at most five seconds for a silent tenant", async () => {
   tenant.script.push("silence");
   const before = performance.now();
   const { status, body, text } = await action("idp_user_update", { id: "auth0|ann", name: "Ann" });
@@ -125,7 +125,7 @@ test("the question before an update does not wait for a silent tenant beyond its
   expect(body.error.details.warnings).toEqual(["The current values could not be read in time"]);
 });
 
-describe("what a tenant says when it fails", () => {
+describe("error details of the tenant", () => {
   const words = "jane.private@example.com";
   const linesOf = (requestId: string | null) =>
     t.gantry
@@ -135,7 +135,7 @@ describe("what a tenant says when it fails", () => {
       .map((line) => JSON.parse(line))
       .filter(({ level, request_id }) => level === 50 && request_id === requestId);
 
-  test("goes to the caller and not to the log, which has the status", async () => {
+  test("go to the caller; the log has only the status", async () => {
     tenant.script.push(refusal(409, `The user ${words} already exists.`, "auth0_idp_error"));
     const { status, body, headers } = await action("idp_role_create", { name: "new-role" }, true);
     expect(status).toBe(502);
@@ -147,7 +147,7 @@ describe("what a tenant says when it fails", () => {
     expect(t.gantry.logged()).not.toContain("jane");
   });
 
-  test("nor does an answer that is no JSON", async () => {
+  test("are not logged for an answer that is not JSON", async () => {
     for (let n = 0; n < 3; n++) tenant.script.push({ status: 200, body: `${words} <html>` });
     const { status, headers } = await action("idp_users_list");
     expect(status).toBe(502);
@@ -155,7 +155,7 @@ describe("what a tenant says when it fails", () => {
     expect(t.gantry.logged()).not.toContain("jane");
   });
 
-  test("nor what it says over the endpoint for tools", async () => {
+  test("are not logged for calls over the MCP endpoint", async () => {
     tenant.script.push(refusal(400, `No ${words}`));
     const answer = await t.gantry.call("POST", "/mcp", {
       headers: { accept: "application/json, text/event-stream" },

@@ -4,7 +4,7 @@ import { inTurn, type LlmAnswer } from "../../support/scripted-llm.ts";
 
 const { t, tenant } = await useRunsWithTenant();
 
-/** Of many lines, so that it grows when it is written as JSON. */
+/** Many lines, so that it grows in JSON. */
 const codeOf = (length: number) => 'const a = "b";\n'.repeat(length).slice(0, length);
 const call = (name: string, args: object = {}): LlmAnswer => ({ calls: [{ name, args }] });
 const tools = ["idp_actions_list", "idp_action_get", "idp_action_update"];
@@ -14,7 +14,7 @@ function keep(action: object): void {
   tenant.state.collections.get("actions/actions")?.items.splice(0, 1, { id: "act_1", name: "enrich", ...action });
 }
 
-/** What the model is told of the action by the list, and by reading it alone. */
+/** The action as the model sees it in the list and alone. */
 async function readings(): Promise<{ listed: string; got: Record<string, unknown> }> {
   t.llm.script = inTurn(call("idp_actions_list"), call("idp_action_get", { id: "act_1" }), { text: "done" });
   const done = await t.run(await t.makeAgent({ tools, context_compression: false }));
@@ -24,7 +24,7 @@ async function readings(): Promise<{ listed: string; got: Record<string, unknown
   return { listed: JSON.parse(list).result.actions[0].code, got: JSON.parse(single).result };
 }
 
-test("a text that a list cut is read whole in a run, edited and written back", async () => {
+test("a text truncated in a list can be read whole in a run, edited and written back", async () => {
   const code = codeOf(30_000);
   keep({ code });
   const { listed, got } = await readings();
@@ -38,7 +38,7 @@ test("a text that a list cut is read whole in a run, edited and written back", a
   expect(writes()).toMatchObject([{ method: "PATCH", body: { code: edited } }]);
 });
 
-test("the code itself is whole although the version that runs repeats it", async () => {
+test("the code is whole although the deployed version repeats it", async () => {
   const code = codeOf(30_000);
   keep({ code, deployed_version: { id: "ver_1", code } });
   const { listed, got } = await readings();
@@ -47,7 +47,7 @@ test("the code itself is whole although the version that runs repeats it", async
   expect(got.deployed_version).toMatchObject({ code: expect.stringMatching(/must not be written back\]$/) });
 });
 
-test("a text that no result can hold says so everywhere, and is refused when it comes back", async () => {
+test("a text too long for any result is marked as truncated and refused when written back", async () => {
   keep({ code: codeOf(80_000) });
   const { listed, got } = await readings();
   const mark = "… [cut: 80000 characters in all; too long to be read whole here, so it must not be written back]";
@@ -63,7 +63,7 @@ test("a text that no result can hold says so everywhere, and is refused when it 
   expect(t.told(1)[0]).toMatch(/code.*mark of a shortened text/);
   expect(await t.confirmations(done.body.id)).toEqual([]);
 
-  // A person gets it whole, and is refused the same.
+  // A direct call returns the whole text and refuses the truncated one too.
   const path = "/v1/connectors/idp/actions/";
   const whole = await t.gantry.call("POST", `${path}idp_action_get`, { json: { arguments: { id: "act_1" } } });
   expect(whole.body.result.code).toHaveLength(80_000);

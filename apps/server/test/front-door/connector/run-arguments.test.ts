@@ -7,7 +7,7 @@ const { t, tenant } = await useRunsWithTenant();
 const call = (name: string, args: object | string = {}): LlmAnswer => ({ calls: [{ name, args }] });
 const writes = () => tenant.seen.filter(({ method }) => method !== "GET");
 
-/** What the model is told of one call that nobody has to approve. */
+/** The tool result of one pre-approved call. */
 async function told(name: string, args: object | string): Promise<string> {
   t.llm.script = inTurn(call(name, args), { text: "done" });
   const done = await t.run(await t.makeAgent({ tools: [name] }), { approve: [name] });
@@ -21,7 +21,7 @@ describe("texts that cannot be stored", () => {
     ["NUL", '{"name":"a\\u0000b"}'],
     ["half a character", '{"name":"a\\ud800b"}'],
     ["NUL in a name", '{"name":"ab","a\\u0000b":1}'],
-  ])("are refused before anybody is asked, and before the tenant is: %s", async (_, args) => {
+  ])("are refused before a confirmation and before a call: %s", async (_, args) => {
     const agent = await t.makeAgent({ tools: ["idp_role_create"] });
     for (const approve of [[], ["idp_role_create"]]) {
       t.llm.requests.length = 0;
@@ -45,23 +45,23 @@ describe("texts that cannot be stored", () => {
   });
 });
 
-describe("what the tenant may or may not like", () => {
+describe("arguments that the tenant may reject", () => {
   test.each([
     ["idp_resource_server_create", { identifier: `https://${"a".repeat(652)}` }],
     ["idp_organization_create", { name: "o".repeat(60) }],
-  ])("is told as a warning and sent: %s", async (name, args) => {
+  ])("are sent with a warning: %s", async (name, args) => {
     const { result, warnings } = JSON.parse(await told(name, args));
     expect(result).toEqual(expect.any(Object));
     expect(warnings).toEqual([expect.stringContaining("the tenant may refuse it")]);
     expect(writes()).toMatchObject([{ body: args }]);
   });
 
-  test("an update of nothing is told as that", async () => {
+  test("an empty update is reported", async () => {
     expect(await told("idp_user_update", { id: "auth0|ann" })).toMatch(/There is nothing to change[\s\S]*not called/);
     expect(tenant.seen).toEqual([]);
   });
 
-  test("a read that asks is refused before it does", async () => {
+  test("an invalid read is refused before its confirmation", async () => {
     const tools = [{ type: "tool", id: "idp_users_list", confirm: "always" }];
     t.llm.script = inTurn(call("idp_users_list", { per_page: 1000 }), { text: "done" });
     const done = await t.run(await t.makeAgent({ tools }));
@@ -71,7 +71,7 @@ describe("what the tenant may or may not like", () => {
   });
 });
 
-test("a whole number that cannot be written out as digits is no page", async () => {
+test("an integer without exact digits is not a page number", async () => {
   for (const page of ["1e21", "9007199254740993"]) {
     expect(await told("idp_users_list", `{"page":${page}}`)).toMatch(/^page: [\s\S]*not called/);
     t.llm.requests.length = 0;
@@ -79,8 +79,8 @@ test("a whole number that cannot be written out as digits is no page", async () 
   expect(tenant.seen).toEqual([]);
 });
 
-describe("what a rotated secret is shown as", () => {
-  test("is no secret to write back", async () => {
+describe("the mask of a rotated secret", () => {
+  test("cannot be written back as a secret", async () => {
     for (const [name, args] of [
       ["idp_client_update", { id: "cli_1", client_secret: "…1000" }],
       ["idp_action_update", { id: "act_1", secrets: [{ name: "K", value: "…1000" }] }],
@@ -91,7 +91,7 @@ describe("what a rotated secret is shown as", () => {
     expect(tenant.seen).toEqual([]);
   });
 
-  test("is a text like others where no secret stands", async () => {
+  test("is ordinary text in other fields", async () => {
     await told("idp_role_update", { id: "rol_1", description: "…more" });
     expect(writes()).toMatchObject([{ body: { description: "…more" } }]);
   });
@@ -111,14 +111,14 @@ describe("a binding that fixes some values of an update", () => {
     ["idp_user_update", { id: "auth0|ann" }, { blocked: true }, 1],
     ["idp_role_update", { id: "rol_1", name: "new" }, {}, undefined],
     ["idp_client_update", { something_new: 1 }, { id: "cli_1" }, 1],
-  ])("is taken, and the model is asked for the rest: %s %j", async (id, fixed, args, least) => {
+  ])("is accepted, and the model fills in the rest: %s %j", async (id, fixed, args, least) => {
     const offered = await bound(id, fixed, args);
     expect(offered.minProperties).toBe(least);
     const { id: _path, ...body } = { ...fixed, ...args } as Record<string, unknown>;
     expect(writes()).toMatchObject([{ body }]);
   });
 
-  test("is refused where the values are wrong, or the action takes no others", async () => {
+  test("is refused if the values are invalid or the action has no others", async () => {
     for (const fixed of [{ blocked: "yes" }, { something_new: 1 }]) {
       const tools = [{ type: "tool", id: "idp_user_update", arguments: fixed }];
       const json = { name: "Wrong", goal: "Do it.", model: "admin/llm", tools };

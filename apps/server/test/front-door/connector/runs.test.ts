@@ -12,7 +12,7 @@ import { inTurn, type LlmAnswer } from "../../support/scripted-llm.ts";
 let t: AgentRuns;
 let tenant: TenantServer;
 let token: string;
-/** A user with a tenant of its own, and one without any. */
+/** A user with its own tenant, and one without. */
 let other: string;
 let otherTenant: TenantServer;
 let bare: string;
@@ -53,11 +53,11 @@ const call = (name: string, args: object = {}): LlmAnswer => ({ calls: [{ name, 
 const writesSeen = (at = tenant) => at.seen.filter(({ method }) => method !== "GET");
 const lineOf = ({ method, path }: { method: string; path: string }) => `${method} ${path.replace("/api/v2", "")}`;
 
-/** What was said to the model, without what it said itself. */
+/** Messages to the model, without its own. */
 const prompts = () =>
   JSON.stringify(t.llm.requests.map(({ messages }) => messages.filter(({ role }) => role !== "assistant")));
 
-/** All that is stored of a run, as it lies in the database. */
+/** All stored rows of a run. */
 async function stored(runId: string): Promise<string> {
   const { sql } = t.gantry.database;
   const rows = await Promise.all([
@@ -74,7 +74,7 @@ async function stored(runId: string): Promise<string> {
 describe("reads", () => {
   const reads = actions.filter(({ kind }) => kind === "read").map(({ name }) => name);
 
-  test("of all kinds are made without a question, and their secrets stay behind", async () => {
+  test("of all kinds need no confirmation, and their secrets are masked", async () => {
     const calls = reads.map((name) => ({ name, args: actionCases[name]?.given ?? {} }));
     t.llm.script = inTurn({ calls: [{ name: "idp_users_list", args: {} }, ...calls] }, { text: "done" });
     const done = await t.run(await t.makeAgent({ tools: reads }));
@@ -100,7 +100,7 @@ describe("reads", () => {
     }
   });
 
-  test("ask where the binding says so", async () => {
+  test("need a confirmation if the binding says so", async () => {
     t.llm.script = inTurn(call("idp_roles_list"), { text: "done" });
     const tools = [{ type: "tool", id: "idp_roles_list", confirm: "always" }];
     const { runId, asked } = await t.runUntilAsked(await t.makeAgent({ tools }));
@@ -124,7 +124,7 @@ describe("writes", () => {
     return { runId, asked };
   }
 
-  test("all 34 ask with action, tenant, path, masked body and changes; denied, nothing is sent", async () => {
+  test("all 34 confirmations show action, tenant, path, masked body and changes; denied writes are not sent", async () => {
     const { runId, asked } = await askAll();
     expect(writes).toHaveLength(34);
     expect(writesSeen()).toEqual([]);
@@ -150,7 +150,7 @@ describe("writes", () => {
     expect(await t.everythingShown(runId)).not.toContain(token);
   });
 
-  test("all 34, approved, are sent once, as the specification's table has them", async () => {
+  test("all 34, approved, are sent once, as in the specification's table", async () => {
     const { runId, asked } = await askAll();
     await Promise.all(asked.map(({ id }) => t.answer(runId, id, { approve: true })));
     expect(await t.ended(runId)).toMatchObject({ status: "done" });
@@ -165,16 +165,16 @@ describe("writes", () => {
     expect(writesSeen()).toHaveLength(34);
   });
 
-  test("their secrets are masked in events, questions, logs and results, and stand in no prompt", async () => {
+  test("their secrets are masked in events, confirmations, logs and results, and never reach a prompt", async () => {
     t.llm.script = inTurn(
       {
         text: "Making the user.",
         calls: [
           { name: "idp_user_create", args: { connection: "db", email: "a@b.c", password: "Pass-Word-Secret" } },
           { name: "idp_client_update", args: { id: "cli_1", client_secret: "Own-Client-Secret-0123456789" } },
-          // Not JSON at all: it cannot be looked into.
+          // Not JSON, so it cannot be parsed.
           { name: "idp_user_create", args: '{"connection": "db", "password": "Broken-Secret"' },
-          // Wrong, and refused before anybody is asked.
+          // Invalid, and refused before a confirmation.
           { name: "idp_user_create", args: { email: "nowhere", password: "Refused-Secret" } },
         ],
       },
@@ -201,7 +201,7 @@ describe("writes", () => {
     });
   });
 
-  test("approved beforehand do not ask and are sent once; others still ask", async () => {
+  test("approved in advance need no confirmation and are sent once; others need one", async () => {
     t.llm.script = inTurn(call("idp_role_create", { name: "viewer" }), call("idp_role_delete", { id: "rol_1" }), {
       text: "done",
     });
@@ -214,7 +214,7 @@ describe("writes", () => {
     expect(writesSeen()).toHaveLength(1);
   });
 
-  test("confirm: never is 400 at save, naming the place; also in a change", async () => {
+  test("confirm: never is a 400 that names the field, on create and update", async () => {
     const tools = ["idp_roles_list", { type: "tool", id: "idp_role_delete", confirm: "never" }];
     const json = { name: "Careless", goal: "x", tools, model: "admin/llm" };
     const refused = await t.gantry.call("POST", "/v1/agents", { json });
@@ -224,7 +224,7 @@ describe("writes", () => {
     expect((await t.gantry.call("PATCH", `/v1/agents/${agent}`, { json: { tools } })).status).toBe(400);
   });
 
-  test("nobody answered within 24 h: told, nothing sent", async () => {
+  test("an unanswered confirmation expires after 24 h, and nothing is sent", async () => {
     t.llm.script = inTurn(call("idp_role_delete", { id: "rol_1" }), { text: "done" });
     const { runId, asked } = await t.runUntilAsked(await t.makeAgent({ tools: ["idp_role_delete"] }));
     const left = Date.parse(asked.expires_at) - Date.now();
@@ -237,7 +237,7 @@ describe("writes", () => {
     expect(writesSeen()).toEqual([]);
   });
 
-  test("an approval is good for the arguments that were shown, and no others", async () => {
+  test("an approval is valid only for the arguments shown", async () => {
     t.llm.script = inTurn(call("idp_role_delete", { id: "rol_1" }), { text: "done" });
     const { runId, asked } = await t.runUntilAsked(await t.makeAgent({ tools: ["idp_role_delete"] }));
     await t.gantry.database.sql`update run_calls set arguments = '{"id": "rol_2"}' where run_id = ${runId}`;
@@ -247,7 +247,7 @@ describe("writes", () => {
     expect(writesSeen()).toEqual([]);
   });
 
-  test("a question is its caller's alone", async () => {
+  test("only the caller can answer a confirmation", async () => {
     t.llm.script = inTurn(call("idp_role_delete", { id: "rol_1" }), { text: "done" });
     const { runId, asked } = await t.runUntilAsked(await t.makeAgent({ tools: ["idp_role_delete"] }));
     expect((await t.answer(runId, asked.id, { approve: true }, { key: other })).status).toBe(404);
@@ -272,7 +272,7 @@ describe("idp_client_rotate_secret", () => {
     return { runId, path, secret };
   }
 
-  test("shows the last four to the model and the events, and the whole to the caller, once", async () => {
+  test("shows the last four characters to the model and in events, and the whole secret once to the caller", async () => {
     const { runId, path, secret } = await rotate();
     expect(t.told(1)[0]).toContain(`…${secret.slice(-4)}`);
     const shown = `${await t.everythingShown(runId)}${await stored(runId)}`;
@@ -286,7 +286,7 @@ describe("idp_client_rotate_secret", () => {
     expect(t.gantry.logged()).not.toContain(secret);
   });
 
-  test("is gone after 24 hours", async () => {
+  test("is deleted after 24 hours", async () => {
     const { runId, path } = await rotate();
     const { sql } = t.gantry.database;
     const [kept] = await sql<{ hours: number }[]>`
@@ -299,7 +299,7 @@ describe("idp_client_rotate_secret", () => {
 });
 
 describe("whose tenant", () => {
-  test("another's agent uses the caller's, and only with connectors: [idp]", async () => {
+  test("another user's agent uses the caller's tenant, and only with connectors: [idp]", async () => {
     const agent = await t.makeAgent({ tools: ["idp_users_list", "idp_role_delete"], visibility: "public" });
     const script = () => inTurn(call("idp_users_list"), call("idp_role_delete", { id: "rol_1" }), { text: "done" });
     t.llm.script = script();
@@ -322,7 +322,7 @@ describe("whose tenant", () => {
     expect([wrong.status, wrong.body.error.type]).toEqual([400, "invalid_input"]);
   });
 
-  test("an agent of another below one's own needs the caller's leave, too", async () => {
+  test("another user's sub-agent needs the caller's permission, too", async () => {
     const theirs = await t.makeAgent({ name: "Lister", tools: ["idp_users_list"], visibility: "public" });
     const mine = await t.makeAgent({ tools: [{ type: "agent", agent_id: theirs, name: "list" }] }, { key: other });
     const script = () => inTurn(call("list", {}), call("idp_users_list"), { text: "inner" }, { text: "done" });
@@ -336,7 +336,7 @@ describe("whose tenant", () => {
     expect(otherTenant.seen.map(lineOf)).toEqual(["GET /users"]);
   });
 
-  test("so does one's own that another's agent sets to work", async () => {
+  test("so does the caller's own agent below another user's", async () => {
     const mine = await t.makeAgent(
       { name: "My lister", tools: ["idp_users_list"], visibility: "public" },
       { key: other },
@@ -352,7 +352,7 @@ describe("whose tenant", () => {
     expect([...otherTenant.seen, ...tenant.seen]).toEqual([]);
   });
 
-  test("a key limited to some models does not reach it through a run either", async () => {
+  test("a key limited to some models cannot use it through a run", async () => {
     const made = await t.gantry.call("POST", "/api/v2/keys", { key: other, json: { models: ["admin/llm"] } });
     const confined = { key: made.body.key as string };
     t.llm.script = inTurn(call("idp_users_list"), call("idp_role_delete", { id: "rol_1" }), { text: "done" });
@@ -366,7 +366,7 @@ describe("whose tenant", () => {
     expect(otherTenant.seen).toEqual([]);
   });
 
-  test("without one, the model is told how it is set up, and nobody is asked", async () => {
+  test("without a tenant, the model learns how to set one up, without a confirmation", async () => {
     t.llm.script = inTurn(call("idp_users_list"), call("idp_role_delete", { id: "rol_1" }), { text: "done" });
     const agent = await t.makeAgent({ tools: ["idp_users_list", "idp_role_delete"] }, { key: bare });
     const done = await t.run(agent, {}, { key: bare });
@@ -376,7 +376,7 @@ describe("whose tenant", () => {
   });
 });
 
-describe("what the tenant refuses is told usefully", () => {
+describe("refusals of the tenant are reported with advice", () => {
   const read = { name: "idp_user_get", args: { id: "auth0|ann" } };
   const write = { name: "idp_role_create", args: { name: "viewer" } };
   const cases = [
@@ -392,7 +392,7 @@ describe("what the tenant refuses is told usefully", () => {
   ] as const;
 
   test.each(cases)("%s", async (_name, { name, args }, answer, said) => {
-    // The gate remembers a tenant that said it has had enough: a fresh one each time.
+    // The gate remembers a rate-limited tenant, so each case has its own.
     const own = await serveTenant(selfSigned);
     try {
       const key = await t.gantry.newUser(`user${servers++}`);
@@ -410,7 +410,7 @@ describe("what the tenant refuses is told usefully", () => {
   });
   let servers = 0;
 
-  test("a read is repeated after a 5xx, a write after a 429 alone", async () => {
+  test("a read is retried after a 5xx, a write only after a 429", async () => {
     tenant.script.push(refusal(503, "later"));
     t.llm.script = inTurn(call(read.name, read.args), call(write.name, write.args), { text: "done" });
     const agent = await t.makeAgent({ tools: [read.name, write.name] });
@@ -455,7 +455,7 @@ describe("a write inside a sub-agent", () => {
     return t.runUntilAsked(outer);
   }
 
-  test("asks where a person looks: at the root, where it is seen and answered", async () => {
+  test("shows its confirmation at the root run, where it is answered", async () => {
     const { runId, asked } = await askBelow();
     expect(asked.run_id).not.toBe(runId);
     expect(asked.details).toMatchObject({ action: "idp_role_delete", tenant: tenant.domain });
@@ -474,7 +474,7 @@ describe("a write inside a sub-agent", () => {
     expect(types.at(-1)).toBe("completed");
   });
 
-  test("denied at the root, the inner model is told and nothing is sent", async () => {
+  test("denied at the root: the inner model learns of it, and nothing is sent", async () => {
     const { runId, asked } = await askBelow();
     await t.answer(runId, asked.id, { approve: false, reason: "Not now" });
     expect(await t.ended(runId)).toMatchObject({ status: "done" });
@@ -482,7 +482,7 @@ describe("a write inside a sub-agent", () => {
     expect(writesSeen()).toEqual([]);
   });
 
-  test("a secret that it made is fetched at the root", async () => {
+  test("a secret it created is returned at the root", async () => {
     const inner = await t.makeAgent({ tools: ["idp_client_rotate_secret"] });
     const outer = await t.makeAgent({ tools: [{ type: "agent", agent_id: inner, name: "inner" }] });
     t.llm.script = inTurn(call("inner", {}), call("idp_client_rotate_secret", { id: "cli_1" }), { text: "done" });

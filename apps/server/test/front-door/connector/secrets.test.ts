@@ -7,7 +7,7 @@ const { t, tenant } = await useRunsWithTenant();
 const action = (name: string, given: object = {}, confirm?: boolean) =>
   t.gantry.call("POST", `/v1/connectors/idp/actions/${name}`, { json: { arguments: given, confirm } });
 
-/** A run that makes one call, approved beforehand; answers its id. */
+/** Starts a run that makes one pre-approved call; returns its id. */
 async function runOne(name: string, args: object): Promise<string> {
   t.llm.script = inTurn({ calls: [{ name, args }] }, { text: "done" });
   const { body, text } = await t.run(await t.makeAgent({ tools: [name] }), { approve: [name] });
@@ -15,7 +15,7 @@ async function runOne(name: string, args: object): Promise<string> {
   return body.id;
 }
 
-describe("the question before a write", () => {
+describe("the confirmation of a write", () => {
   test.each([
     [
       "idp_connection_update",
@@ -35,7 +35,7 @@ describe("the question before a write", () => {
       { name: "c", client_authentication_methods: { private_key_jwt: { credentials: [{ pem: "THEIR-KEY" }] } } },
       ["THEIR-KEY"],
     ],
-  ])("of %s shows what is no secret", async (name, args, texts) => {
+  ])("of %s shows values that are not secret", async (name, args, texts) => {
     t.llm.script = inTurn({ calls: [{ name, args }] }, { text: "done" });
     const { runId, asked } = await t.runUntilAsked(await t.makeAgent({ tools: [name] }));
     for (const shown of texts) {
@@ -47,7 +47,7 @@ describe("the question before a write", () => {
     await t.ended(runId);
   });
 
-  test("hides what is one, and what the tenant's own scripts may hold", async () => {
+  test("hides secrets, and values that the tenant's scripts may contain", async () => {
     const [connection] = tenant.state.collections.get("connections")?.items ?? [];
     Object.assign(connection?.options as object, { customScripts: { login: "const key = 'Kept-Key'" } });
     const options = {
@@ -88,7 +88,7 @@ describe("a secret that the tenant repeats in a success", () => {
     expect([direct.status, direct.text.includes("S3cret")]).toEqual([200, false]);
   });
 
-  test("is left where it is too short to be told from other words", async () => {
+  test("is not masked if it is too short to be recognised", async () => {
     tenant.script.push({ status: 201, body: { user_id: "auth0|x", name: "Ada", password: "a" } });
     const { body } = await action("idp_user_create", { connection: "db", email: "a@b.c", password: "a" }, true);
     expect(body.result).toEqual({ user_id: "auth0|x", name: "Ada", password: "[hidden]" });
@@ -101,7 +101,7 @@ describe("the secret of a client", () => {
   test.each([
     ["idp_client_create", { name: "new" }],
     ["idp_client_rotate_secret", { id: "cli_1" }],
-  ])("that %s makes is given to the caller once, and stands nowhere else", async (name, args) => {
+  ])("that %s creates is returned to the caller once and appears nowhere else", async (name, args) => {
     const body = { client_id: "cli_9", client_secret: "long-made-secret-4321", note: "new: long-made-secret-4321" };
     tenant.script.push({ status: 200, body }, { status: 200, body });
     const runId = await runOne(name, args);
@@ -120,7 +120,7 @@ describe("the secret of a client", () => {
     expect(other.headers.get("cache-control")).toBeNull();
   });
 
-  test.each(["abc", "elevenchars"])("that is as short as %s is not shown by its end", async (secret) => {
+  test.each(["abc", "elevenchars"])("that is as short as %s is masked completely", async (secret) => {
     tenant.script.push({ status: 200, body: { client_id: "cli_1", client_secret: secret } });
     const runId = await runOne("idp_client_rotate_secret", { id: "cli_1" });
     const [told = ""] = t.told(1);
@@ -132,7 +132,7 @@ describe("the secret of a client", () => {
   });
 });
 
-test("a call of an action that the agent does not have is told without its secrets", async () => {
+test("a call of an unavailable action is reported without its secrets", async () => {
   const args = { connection: "db", email: "a@b.c", password: "Pass-Word-Secret" };
   const calls = [
     { name: "idp_user_create", args },

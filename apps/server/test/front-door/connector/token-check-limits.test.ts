@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => runs.close());
 
-test("whoever tries tokens at another's tenant does not keep its owner out", async () => {
+test("a user who guesses tokens for a tenant does not lock out its owner", async () => {
   const { t, tenant } = runs;
   const stranger = await t.gantry.newUser("stranger");
   tenant.delayMs = 100;

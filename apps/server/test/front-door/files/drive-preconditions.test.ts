@@ -21,7 +21,7 @@ const formOf = (content: string, path?: string) => ({
 });
 const post = (path: string, content: string, headers: Headers = {}) =>
   gantry.call("POST", at(""), { form: formOf(content, path), headers });
-/** By the raw body, which is the JSON of the text. */
+/** With the raw body, which is the JSON of the text. */
 const put = (path: string, content: string, headers: Headers = {}) =>
   gantry.call("PUT", at(path), { json: content, headers });
 const putForm = (path: string, content: string, headers: Headers = {}) =>
@@ -45,7 +45,7 @@ describe.each([
   ["by the raw body", put],
   ["by a form", putForm],
 ])("replacing a file %s", (_how, replace) => {
-  test("412 where another version stands, and that stays", async () => {
+  test("412 if another version exists, which stays", async () => {
     const etag = await made("/f");
     for (const wrong of ['"wrong"', `W/${etag}`, '"a", "b"', "unquoted"]) {
       expectFailed(await replace("/f", "two", { "if-match": wrong }), "If-Match");
@@ -56,7 +56,7 @@ describe.each([
     expect(await contentOf("/f")).toBe("one");
   });
 
-  test("200 where the conditions hold", async () => {
+  test("200 if the conditions are met", async () => {
     let etag = await made("/f");
     for (const [at, headers] of [
       () => ({ "if-match": etag }),
@@ -71,13 +71,13 @@ describe.each([
     expect(await contentOf("/f")).toContain("version 3");
   });
 
-  test("404 where nothing stands, whatever the conditions", async () => {
+  test("404 if the file does not exist, whatever the conditions", async () => {
     for (const headers of [{ "if-match": "*" }, { "if-none-match": "*" }] as Headers[]) {
       expect((await replace("/f", "two", headers)).status).toBe(404);
     }
   });
 
-  test("of many that know the same version, one wins", async () => {
+  test("one of many concurrent writes with the same version wins", async () => {
     const etag = await made("/f");
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) => replace("/f", `by ${index}`, { "if-match": etag })),
@@ -88,7 +88,7 @@ describe.each([
 });
 
 describe("uploading a file", () => {
-  test("412 where one stands that must not, 409 where nothing was said; 201 where none stands", async () => {
+  test("412 with a condition and 409 without if the file exists; otherwise 201", async () => {
     await made("/f");
     expectFailed(await post("/f", "two", { "if-none-match": "*" }), "If-None-Match");
     expect((await post("/f", "two")).status).toBe(409);
@@ -99,7 +99,7 @@ describe("uploading a file", () => {
     expect((await gantry.call("GET", at("/h"))).status).toBe(404);
   });
 
-  test("of many at once that want to be the first, one is", async () => {
+  test("one of many concurrent first uploads wins", async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) => post("/f", `by ${index}`, { "if-none-match": "*" })),
     );
@@ -108,7 +108,7 @@ describe("uploading a file", () => {
 });
 
 describe("reading a file", () => {
-  test.each(["GET", "HEAD"])("%s: 412 where another version stands, 200 where this one does", async (method) => {
+  test.each(["GET", "HEAD"])("%s: 412 for another version, 200 for this one", async (method) => {
     const etag = await made("/f");
     const read = (headers: Headers) => gantry.call(method, at("/f"), { headers });
     for (const wrong of ['"x"', `W/${etag}`]) {
@@ -119,19 +119,19 @@ describe("reading a file", () => {
       ]);
     }
     for (const right of [etag, "*", `"x", ${etag}`]) expect((await read({ "if-match": right })).status).toBe(200);
-    // The one for a copy that the client has comes second, the range last.
+    // If-Match is checked first, If-None-Match second, the range last.
     expect((await read({ "if-match": '"x"', "if-none-match": etag, range: "bytes=99-" })).status).toBe(412);
     expect((await read({ "if-match": etag, "if-none-match": etag })).status).toBe(304);
     expect((await read({ "if-match": etag, range: "bytes=0-1" })).status).toBe(206);
   });
 
-  test("404 where nothing stands", async () => {
+  test("404 if the file does not exist", async () => {
     expect((await gantry.call("GET", at("/f"), { headers: { "if-match": "*" } })).status).toBe(404);
   });
 });
 
 describe("deleting a file", () => {
-  test("412 where another version stands, 204 for this one, then 404", async () => {
+  test("412 for another version, 204 for this one, then 404", async () => {
     const etag = await made("/d/f");
     const remove = (headers: Headers) => gantry.call("DELETE", at("/d/f"), { headers });
     expectFailed(await remove({ "if-match": '"wrong"' }), "If-Match");
@@ -143,7 +143,7 @@ describe("deleting a file", () => {
   });
 });
 
-test("a drive that an agent uses is not deleted: 409 names the agent by id and name", async () => {
+test("a drive in use is not deleted: 409 names the agent by id and name", async () => {
   const json = { name: "Writer", goal: "Write", tools: [], drives: [drive] };
   const agent = await gantry.call("POST", "/v1/agents", { json });
   expect(agent.status, agent.text).toBe(201);

@@ -66,7 +66,7 @@ const statusOf = async (id: string, wait: number) =>
   (await gantry.call("GET", `${path}/async/result/?request_id=${id}&wait=${wait}`)).body.inference_responses[0]
     .infer_details.status;
 
-test("an address whose download breaks is a 503 worth a repeat, and the server lives", async () => {
+test("a broken download of an input address is a retryable 503", async () => {
   const upload = await gantry.call("POST", "/api/v1/admin/look/upload_file", { form: { file: picture } });
   const image = upload.body.file_input.s3_path;
   for (const afterBytes of [1, 30_000]) {
@@ -85,7 +85,7 @@ test("an address whose download breaks is a 503 worth a repeat, and the server l
   expect(await statusOf(answer.body.prediction_id, 10)).toBe(200);
 }, 60_000);
 
-test("a queued one whose input breaks off on its way to the model waits for it", async () => {
+test("a queued prediction whose input breaks off is retried", async () => {
   for (const afterBytes of [1, 60_000]) {
     const [cuts, started] = [faulty.cuts, cog.started];
     faulty.cutNext("/inputs/", afterBytes);
@@ -98,7 +98,7 @@ test("a queued one whose input breaks off on its way to the model waits for it",
   }
 }, 60_000);
 
-test("one whose input breaks off at every try fails after five, free of charge, and others run meanwhile", async () => {
+test("a prediction whose input always breaks off fails after five attempts without a charge, while others run", async () => {
   const account = async () => (await gantry.call("GET", "/api/v2/me")).body;
   const { balance } = await account();
   const [cuts, started] = [faulty.cuts, cog.started];
@@ -116,7 +116,7 @@ test("one whose input breaks off at every try fails after five, free of charge, 
     const result = await gantry.call("GET", `${path}/async/result/?request_id=${id}`);
     expect(JSON.stringify(result.body)).toContain("An input file could not be read");
     expect((await account()).reserved).toBe(0);
-    expect(balance - (await account()).balance).toBeCloseTo(0.001, 6); // of the other one
+    expect(balance - (await account()).balance).toBeCloseTo(0.001, 6); // of the other prediction
   } finally {
     faulty.cutAll(undefined);
   }
@@ -124,7 +124,7 @@ test("one whose input breaks off at every try fails after five, free of charge, 
 
 const listed = async () => (await gantry.call("GET", "/api/v2/files")).body.results as { id: string; origin: string }[];
 
-test("what could not be stored is not among the user's files", async () => {
+test("a file that could not be stored is not listed", async () => {
   const before = await listed();
   faulty.refuse((method) => method === "PUT" || method === "POST");
   try {
@@ -138,7 +138,7 @@ test("what could not be stored is not among the user's files", async () => {
   expect(await listed()).toEqual(before);
 }, 60_000);
 
-test("a file is deleted in a moment, also where the store is silent", async () => {
+test("a file is deleted quickly even if the store does not answer", async () => {
   const upload = await gantry.call("POST", "/api/v1/admin/look/upload_file", { form: { file: picture } });
   expect(upload.status).toBe(200);
   const [newest] = await listed();
@@ -154,7 +154,7 @@ test("a file is deleted in a moment, also where the store is silent", async () =
   expect((await gantry.call("DELETE", `/api/v2/files/${newest?.id}`)).status).toBe(404);
 }, 60_000);
 
-test("a process that stops puts back at once what rests until its input is tried again", async () => {
+test("a draining server releases a prediction that waits for its input", async () => {
   const { cuts } = faulty;
   faulty.cutAll("/inputs/", 60_000);
   const { prediction_id: id } = (await gantry.call("POST", `${path}/async/`, { form: { image: picture } })).body;

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.close());
 
-/** Sends a request as a proxy does that passes on the Host header. */
+/** Sends a request like a proxy that passes on the Host header. */
 function ask(
   address: string,
   { method = "GET", body = "", headers = {} } = {},
@@ -33,7 +33,7 @@ function ask(
 
 const key = { "x-api-key": "admin-key-for-tests-0123456789-abcdef" };
 
-test("links carry the address of the files, and work there alone", async () => {
+test("links use the files origin and work only there", async () => {
   const link = JSON.parse((await ask(`${pages}/api/v1/gantry/image/upload_url?filename=a.txt`, { headers: key })).text);
   expect(link.url.startsWith(`${files}/s3/gantry/`)).toBe(true);
   expect(link.url.length).toBeLessThanOrEqual(2083);
@@ -59,7 +59,7 @@ test.each(["/", "/console/", "/console/api/session", "/api/v2/me", "/v1/agents",
   },
 );
 
-test("pages of the console may load files from there", async () => {
+test("console pages may load files from there", async () => {
   const answer = await gantry.fetch("GET", "/console/", { key: "" });
   const policy = answer.headers.get("content-security-policy") ?? "";
   expect(policy).toContain(`img-src 'self' blob: data: ${files};`);

@@ -22,8 +22,8 @@ const upload = (key: string, size: number, name = "a.txt") =>
 const list = async (key: string, query = "") => (await gantry.call("GET", `/api/v2/files${query}`, { key })).body;
 const remove = (key: string, id: string) => gantry.call("DELETE", `/api/v2/files/${id}`, { key });
 
-describe("the list of one's files", () => {
-  test("has uploads and outputs, newest first and in pages, and nobody else's", async () => {
+describe("the file list", () => {
+  test("has the caller's uploads and outputs, newest first, in pages", async () => {
     const key = await gantry.newUser("lister");
     await upload(await gantry.newUser("another"), 10);
     await upload(key, 5, "first.txt");
@@ -45,7 +45,7 @@ describe("the list of one's files", () => {
     expect((await gantry.call("GET", "/api/v2/files", { key: "" })).status).toBe(401);
   });
 
-  test("is a loop for the SDK, which deletes as it goes", async () => {
+  test("can be iterated with the SDK while deleting", async () => {
     const key = await gantry.newUser("sweeper");
     const { files } = createClient({ url: gantry.url, key });
     for (let n = 0; n < 3; n++) await files.upload("gantry/image", new Blob([`file ${n}`]), { filename: `${n}.txt` });
@@ -61,7 +61,7 @@ describe("the list of one's files", () => {
 });
 
 describe("deleting a file", () => {
-  test("takes its bytes, its address and its links along", async () => {
+  test("removes its bytes, its address and its links", async () => {
     const key = await gantry.newUser("deleter");
     const before = await storedFiles();
     const { url, file_input: input } = (await upload(key, 20)).body;
@@ -85,7 +85,7 @@ describe("deleting a file", () => {
     expect((await remove(key, entry.id)).status).toBe(404);
   });
 
-  test("ends its upload link, also for who has begun to use it", async () => {
+  test("ends its upload link, also for a started upload", async () => {
     const key = await gantry.newUser("linker");
     const link = (await gantry.call("GET", `${at}/upload_url`, { key })).body;
     expect((await fetch(link.url, { method: "PUT", body: "once" })).status).toBe(200);
@@ -113,8 +113,8 @@ describe("deleting a file", () => {
   });
 });
 
-describe("what one user's uploads may take up", () => {
-  test("is refused beyond the bound, and is free again once something is deleted", async () => {
+describe("the upload quota", () => {
+  test("refuses uploads beyond it and is freed by deletion", async () => {
     const key = await gantry.newUser("hoarder");
     expect((await upload(key, 60_000)).status).toBe(200);
     const before = await storedFiles();
@@ -138,7 +138,7 @@ describe("what one user's uploads may take up", () => {
     expect((await upload(key, 40_000)).status).toBe(200);
   });
 
-  test("is never more, however many uploads come at once and by links", async () => {
+  test("is never exceeded by concurrent uploads and links", async () => {
     const key = await gantry.newUser("crowd");
     const links = await Promise.all(Array.from({ length: 4 }, () => gantry.call("GET", `${at}/upload_url`, { key })));
     const answers = await Promise.all([
@@ -151,7 +151,7 @@ describe("what one user's uploads may take up", () => {
     expect(sizes.reduce((sum: number, size: number) => sum + size, 0)).toBe(90_000);
   });
 
-  test("leaves what a link brought before where it is refused another, and counts one in the place of the other", async () => {
+  test("keeps a link's earlier file when a replacement is refused, and counts a replacement once", async () => {
     const key = await gantry.newUser("replacer");
     const { url, file_input: input } = (await gantry.call("GET", `${at}/upload_url`, { key })).body;
     const bring = (size: number) => fetch(url, { method: "PUT", body: "x".repeat(size) });
@@ -167,13 +167,13 @@ describe("what one user's uploads may take up", () => {
     expect((await bring(70_000)).status).toBe(200);
   });
 
-  test("is their user's matter, and no error in the operator's log", async () => {
+  test("does not log a server error", async () => {
     expect((await upload(await gantry.newUser("logged"), 400_000)).status).toBe(413);
     const lines = gantry.logged().trim().split("\n");
     expect(lines.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
   });
 
-  test("does not count what predictions make", async () => {
+  test("does not count outputs of predictions", async () => {
     const key = await gantry.newUser("painter");
     expect((await upload(key, bound)).status).toBe(200);
     const made = await gantry.call("POST", `${at}/predict`, { key, form: { prompt: "a harbour", size: "1280x720" } });

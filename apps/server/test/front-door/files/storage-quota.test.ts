@@ -4,7 +4,7 @@ import { createClient } from "../../../../../packages/sdk/src/index.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 import { inTurn, startScriptedLlm, toolResults } from "../../support/scripted-llm.ts";
 
-/** Uploads and drives count together towards one quota for each user. */
+/** Uploads and drives share one quota per user. */
 
 let gantry: GantryNode;
 let second: GantryNode;
@@ -34,8 +34,8 @@ const storageOf = async (key: string) => {
   return meRecord.parse(body).storage;
 };
 
-describe("what drives hold", () => {
-  test("counts with uploads, is refused beyond the quota, and is free again at once when it is deleted", async () => {
+describe("drive content", () => {
+  test("counts with uploads, is refused beyond the quota, and frees it when deleted", async () => {
     const key = await gantry.newUser("collector");
     const [first, other] = [await newDrive(key), await newDrive(key)];
     expect((await upload(key, 40_000)).status).toBe(200);
@@ -56,7 +56,7 @@ describe("what drives hold", () => {
     expect((await upload(key, 10_001)).status).toBe(413);
     expect(await storageOf(key)).toMatchObject({ used_bytes: 90_000 });
 
-    // A replacement counts in the place of what stood there.
+    // A replacement counts instead of the old file.
     expect((await replace(key, first, "/a/b.txt", 60_000)).status).toBe(200);
     expect((await replace(key, first, "/a/b.txt", 5000)).status).toBe(200);
     expect((await create(key, other, "/c.txt", 10_001)).status).toBe(201);
@@ -72,7 +72,7 @@ describe("what drives hold", () => {
     expect(await storageOf(key)).toMatchObject({ used_bytes: 40_000 });
   });
 
-  test("is never more than the quota, however many writes come at once, on two servers", async () => {
+  test("never exceeds the quota, with concurrent writes on two servers", async () => {
     const key = await gantry.newUser("crowd");
     const drives = await Promise.all(Array.from({ length: 4 }, () => newDrive(key)));
     const answers = await Promise.all(
@@ -93,7 +93,7 @@ describe("what drives hold", () => {
     expect(Number(held?.bytes)).toBe(90_000);
   });
 
-  test("counts for the drive's owner when an agent writes it, and the model is told", async () => {
+  test("counts for the drive's owner when an agent writes it, and the model learns of a refusal", async () => {
     const key = await gantry.newUser("writer");
     const drive = await newDrive(key);
     const llm = await startScriptedLlm();
@@ -125,7 +125,7 @@ describe("the quota of a plan", () => {
   const putPlan = (json: object) =>
     gantry.call("PUT", "/api/v2/admin/plans/shelf", { json: { requests_per_minute: null, parallel: null, ...json } });
 
-  test("takes the place of the server's default; null is the default, 0 is none, left out changes nothing", async () => {
+  test("overrides the server's default; null is the default, 0 allows nothing, omitted changes nothing", async () => {
     expect((await putPlan({})).body.storage_bytes).toBeNull();
     const key = await gantry.newUser("shelved", { plan: "shelf" });
     expect(await storageOf(key)).toEqual({ used_bytes: 0, allowed_bytes: quota });
@@ -137,7 +137,7 @@ describe("the quota of a plan", () => {
     expect((await upload(key, 1001)).status).toBe(413);
     expect((await create(key, drive, "/a", 1000)).status).toBe(201);
 
-    // Whoever has more than a smaller plan allows can still make it less.
+    // A user above a smaller plan's quota can still shrink files.
     await putPlan({ storage_bytes: 500 });
     expect((await replace(key, drive, "/a", 1001)).status).toBe(413);
     expect((await replace(key, drive, "/a", 900)).status).toBe(200);

@@ -29,7 +29,7 @@ const sign = (s3Path: string, key?: string) =>
   });
 
 describe("a link to upload", () => {
-  test("takes a PUT, and what it brought is an input and can be downloaded by its owner alone", async () => {
+  test("takes a PUT; the file is usable as an input and downloadable only by its owner", async () => {
     const link = await gantry.call("GET", `${at}/upload_url?filename=blue.png&content_type=image/png`);
     expect(link.body).toEqual({
       url: expect.any(String),
@@ -58,7 +58,7 @@ describe("a link to upload", () => {
     expect(await download.bytes()).toEqual(png);
   });
 
-  test("is not made by who asks for the headers alone", async () => {
+  test("is not created by a HEAD request", async () => {
     const count = async () => (await gantry.database.sql`select count(*)::int as n from files`)[0]?.n;
     const before = await count();
     const looked = await gantry.fetch("HEAD", `${at}/upload_url`);
@@ -66,7 +66,7 @@ describe("a link to upload", () => {
     expect(await count()).toBe(before);
   });
 
-  test("is good for its own method, path and content alone", async () => {
+  test("is valid only for its method, path and content", async () => {
     const { url } = (await gantry.call("GET", `${at}/upload_url`)).body;
     const status = async (method: string, address: string) =>
       (await fetch(address, { method, ...(method === "PUT" && { body: png }) })).status;
@@ -79,10 +79,10 @@ describe("a link to upload", () => {
 });
 
 describe("an upload in one call", () => {
-  test("answers a link that serves the whole file, a part of it, and its headers", async () => {
+  test("returns a link that serves the whole file, a range, and its headers", async () => {
     const uploaded = await uploadFile({ file: new File([png], "blue.png", { type: "application/pdf" }) });
     expect(uploaded.status, uploaded.text).toBe(200);
-    // By the bytes, not by what the client claims.
+    // Detected from the bytes, not from the client's claim.
     expect(uploaded.body.file_input).toEqual({
       s3_path: expect.stringMatching(/^s3:\/\//),
       size: png.length,
@@ -99,7 +99,7 @@ describe("an upload in one call", () => {
     expect((await fetch(url, { method: "PUT", body: png })).status).toBe(403);
   });
 
-  test("a page that somebody uploads is never shown as one of ours", async () => {
+  test("an uploaded HTML page is never served as a page", async () => {
     const page = new File(["<script>alert(1)</script>"], "page.html", { type: "text/html" });
     const answer = await fetch((await uploadFile({ file: page })).body.url);
     expect(answer.headers.get("content-disposition")).toMatch(/^attachment/);
@@ -107,7 +107,7 @@ describe("an upload in one call", () => {
     expect(answer.headers.get("content-security-policy")).toContain("sandbox");
   });
 
-  test("a name with a path in it goes nowhere else", async () => {
+  test("a path in the file name is ignored", async () => {
     const uploaded = await uploadFile({ file: new File([png], "../../../etc/passwd") });
     expect(uploaded.body.file_input.s3_path).toMatch(/^s3:\/\/gantry\/uploads\/file_[0-9a-z]{26}\/passwd$/);
   });
@@ -145,7 +145,7 @@ describe("an upload in one call", () => {
     ["text instead of a file", [["file", "x"]], "file", "missing"],
     ["a name of 3000 characters", [["file", new File(["x"], `${"a".repeat(3000)}.png`)]], "file", "string_too_long"],
     ["a name too long for a link", [["file", new File(["x"], `${"漢".repeat(250)}.png`)]], "file", "string_too_long"],
-  ])("with %s is refused and nothing of it is kept", async (_what, parts, field, type) => {
+  ])("with %s is refused and not stored", async (_what, parts, field, type) => {
     const before = await storedFiles();
     const form = new FormData();
     for (const [name, value] of parts) form.append(name, value as string);
@@ -156,7 +156,7 @@ describe("an upload in one call", () => {
     expect(await gantry.database.sql`select 1 from files where state = 'awaiting' and origin = 'uploaded'`).toEqual([]);
   });
 
-  test("under another name is told the right one", async () => {
+  test("under a wrong field name is refused with the right one", async () => {
     for (const image of [new File(["x"], "x.png"), "x"]) {
       const refused = await gantry.call("POST", `${at}/upload_file`, { form: { image } });
       expect(refused.body.detail, refused.text).toMatchObject([
@@ -184,7 +184,7 @@ describe("signing a download", () => {
     expect(answer.status, answer.text).toBe(status);
   });
 
-  test("needs a key, and a model that the caller may call", async () => {
+  test("needs a key and a model that the caller can call", async () => {
     for (const path of ["upload_url", "download_s3_url?s3_path_to_sign=s3://gantry/x", "openapi.json"]) {
       expect((await gantry.call("GET", `${at}/${path}`, { key: "" })).status, path).toBe(401);
       expect((await gantry.call("GET", `/api/v1/gantry/nothing/${path}`)).status, path).toBe(404);
@@ -201,7 +201,7 @@ describe("a file's name", () => {
   const asked = (name: string) => gantry.call("GET", `${at}/upload_url?${new URLSearchParams({ filename: name })}`);
   const sent = (name: string) => uploadFile({ file: new File([png], name) });
 
-  test("has 255 characters at most, as people count them", async () => {
+  test("has at most 255 characters, counted as graphemes", async () => {
     for (const name of ["🙂".repeat(140), "🙂".repeat(255), `${"n".repeat(251)}.png`]) {
       expect([(await asked(name)).status, (await sent(name)).status]).toEqual([200, 200]);
     }
@@ -212,20 +212,20 @@ describe("a file's name", () => {
     }
   });
 
-  test("is refused for the length of its link where that is what is too long", async () => {
+  test("is refused for its link's length if only the link is too long", async () => {
     for (const answer of [await asked("𠀀".repeat(200)), await sent("𠀀".repeat(200))]) {
       expect(answer.body.detail, answer.text).toMatchObject([{ type: "string_too_long", ctx: { max_length: 2083 } }]);
     }
   });
 });
 
-test("behind a proxy every link carries the public address, and still works", async () => {
+test("behind a proxy links use the public address and work", async () => {
   const proxied = await startGantry({ env: { GANTRY_PUBLIC_URL: "https://models.example.test/gantry/" } });
   try {
     const uploaded = await proxied.call("POST", `${at}/upload_file`, { form: { file: new File([png], "blue.png") } });
     const link = new URL(uploaded.body.url);
     expect(link.href).toMatch(/^https:\/\/models\.example\.test\/gantry\/s3\/gantry\/uploads\//);
-    // As a proxy passes it on: without the prefix, to another host.
+    // As a proxy forwards it: without the prefix, to another host.
     const passedOn = await fetch(`${proxied.url}${link.pathname.replace("/gantry", "")}${link.search}`);
     expect(passedOn.status).toBe(200);
     const refused = await proxied.call("POST", `${at}/predict`, { form: {} });

@@ -11,7 +11,7 @@ afterAll(() => gantry.close());
 const empty = (method: string, path: string) =>
   gantry.call(method, path, { headers: { "content-type": "application/json" } });
 
-test("routes that take no body do not mind an empty one that is called JSON", async () => {
+test("routes without a body accept an empty body of type JSON", async () => {
   const text = { type: "string" };
   const json = {
     title: "Passing",
@@ -40,7 +40,7 @@ test("routes that take no body do not mind an empty one that is called JSON", as
   expect(Object.values(answers), JSON.stringify(answers)).toEqual([200, 404, 204, 204, 204, 200, 204]);
 });
 
-test("those that need one say what is missing", async () => {
+test("routes with a body report the missing field", async () => {
   for (const [path, loc] of [
     ["/api/v2/secrets/none", ["body"]],
     ["/api/v2/admin/plans/none", ["body", "requests_per_minute"]],

@@ -28,7 +28,7 @@ interface Asked {
   host?: string;
 }
 
-/** A client that sends its head, waits for what comes, and its body only if it is told to go on. */
+/** A client that sends its head and sends the body only after 100 Continue. */
 async function politely(asked: Asked, body = "") {
   const { line, key, type = "multipart/form-data; boundary=b", expect: wish = "100-continue", host = "x" } = asked;
   const length = asked.length ?? Buffer.byteLength(body);
@@ -59,7 +59,7 @@ async function politely(asked: Asked, body = "") {
   return { told, status: Number(came.slice(9, 12)), headers: came.split("\r\n\r\n")[0] ?? "", ended, came };
 }
 
-describe("whoever would be refused is not told to send its body", () => {
+describe("a request that will be refused gets no 100 Continue", () => {
   test.each<[string, () => Asked, number]>([
     ["without a key", () => ({ line: predict, length: 5_000_000 }), 401],
     ["without a key, a short body", () => ({ line: predict, length: 100 }), 401],
@@ -94,13 +94,13 @@ describe("whoever would be refused is not told to send its body", () => {
     const answer = await politely(asked());
     expect(answer.told, answer.came).toBe(false);
     expect(answer.status).toBe(status);
-    // Nobody knows whether the body still comes: no other request may follow on this connection.
+    // The body may still arrive, so no other request may follow on this connection.
     expect(answer.headers.toLowerCase()).toContain("connection: close");
     expect(answer.ended).toBe(true);
   });
 });
 
-test("a file that says itself that it is too large for its link is not asked for", async () => {
+test("a file that declares a size above its link's limit gets no 100 Continue", async () => {
   const link = new URL((await gantry.call("GET", "/api/v1/gantry/image/upload_url")).body.url);
   const line = `PUT ${link.pathname}${link.search}`;
   const answer = await politely({ line, host: link.host, type: "image/png", length: 600_000_000 });
@@ -131,7 +131,7 @@ test("a client that does not wait still reads its refusal", async () => {
   expect(came).toMatch(/^HTTP\/1.1 401 /);
 });
 
-describe("whoever is welcome is told to go on, once, and keeps its connection", () => {
+describe("an accepted request gets one 100 Continue and keeps its connection", () => {
   test("a form", async () => {
     const answer = await politely({ line: predict, key: gantry.adminKey }, form);
     expect(answer).toMatchObject({ told: true, status: 200, ended: false });
@@ -167,7 +167,7 @@ describe("whoever is welcome is told to go on, once, and keeps its connection", 
   });
 });
 
-test("requests that follow in the same breath are all answered, and run once", async () => {
+test("pipelined requests are all answered and run once", async () => {
   const head = `X-API-KEY: ${gantry.adminKey}\r\nContent-Type: application/json\r\nContent-Length: 13\r\n`;
   const put = (name: string, more = "") => `PUT /api/v2/secrets/${name} HTTP/1.1\r\nHost: x\r\n${head}${more}\r\n`;
   const body = '{"value":"x"}';
@@ -183,7 +183,7 @@ test("requests that follow in the same breath are all answered, and run once", a
   socket.destroy();
 });
 
-test("another expectation is refused as before", async () => {
+test("another expectation is refused", async () => {
   const answer = await politely({ line: predict, key: gantry.adminKey, expect: "miracles", length: 5 });
   expect(answer).toMatchObject({ told: false, status: 400, ended: true });
   expect(answer.came).toContain("Expect");

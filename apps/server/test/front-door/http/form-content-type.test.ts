@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 
-/** Whoever sends JSON where a form is due sees the field in front of them: they are told what the body should be. */
+/** A client that sends JSON where a form is needed learns the right type, not that a field is missing. */
 let gantry: GantryNode;
 const expected_content_type = "multipart/form-data";
 
@@ -27,7 +27,7 @@ test.each([
   ["Application/JSON; charset=utf-8", "application/json"],
   [`text/${"x".repeat(300)}`, `text/${"x".repeat(95)}`],
   [undefined, null],
-])("the type that was given is named, short and without its parameters: %s", async (type, given) => {
+])("the sent type is named, shortened and without parameters: %s", async (type, given) => {
   const body = new Uint8Array([123, 125]);
   const response = await fetch(`${gantry.url}/api/v1/gantry/image/predict`, {
     method: "POST",
@@ -37,7 +37,7 @@ test.each([
   expect(await response.json()).toMatchObject({ detail: [missing("prompt", given)] });
 });
 
-test("a form that lacks a field says nothing of it", async () => {
+test("a form that lacks a field does not mention the type", async () => {
   const sent = await gantry.call("POST", "/api/v1/gantry/image/predict", { form: { unknown: "1" } });
   const { ctx: _, ...plain } = missing("prompt", null);
   expect(sent.body.detail).toContainEqual({ ...plain, url: expect.any(String) });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => gantry.close());
 
-/** Whatever was sent: it cost nothing afterwards. */
+/** No request here may cost anything. */
 afterEach(async () => {
   await waitFor("the spool to be empty", async () => (await readdir(join(gantry.home, "spool"))).length === 0);
   await waitFor(
@@ -38,7 +38,7 @@ async function send(body: string | Uint8Array<ArrayBuffer>, contentType = "multi
   return { status: answer.status, text, body: JSON.parse(text) };
 }
 
-/** Bytes on a bare connection; answers what came back until the server closed or `until` was seen. */
+/** Sends raw bytes; returns the answer until the server closes or `until` appears. */
 async function raw(pieces: readonly (string | Buffer)[], { end = false, until = "" } = {}): Promise<string> {
   const socket = connect(Number(new URL(gantry.url).port), "127.0.0.1");
   socket.on("error", () => {});
@@ -71,13 +71,13 @@ describe("a form", () => {
     ["that does not end", "multipart/form-data; boundary=b", part("prompt", "x")],
     ["of noise", "multipart/form-data; boundary=b", "\0\r\n--\r\n--b-\r\n\r\n"],
     ["with a part that has no name", "multipart/form-data; boundary=b", "--b\r\n\r\nx\r\n--b--\r\n"],
-  ])("%s is a 422 that says so", async (_what, contentType, body) => {
+  ])("%s is a 422 with its reason", async (_what, contentType, body) => {
     const answer = await send(body, contentType);
     expect(answer.status, answer.text).toBe(422);
     expect(answer.body.detail[0]).toMatchObject({ loc: ["body"], type: "multipart_invalid" });
   });
 
-  test("of ten thousand parts is refused at the first too many", async () => {
+  test("of ten thousand parts is refused at the first excess part", async () => {
     const parts = Array.from({ length: 10_000 }, (_, n) => part(`f${n}`, "x")).join("");
     const answer = await send(`${parts}--b--\r\n`);
     expect(answer.status).toBe(422);
@@ -86,7 +86,7 @@ describe("a form", () => {
     expect((await send(`${files}--b--\r\n`)).body.detail[0]).toMatchObject({ type: "too_many_fields" });
   });
 
-  test("with a text of more than 1 MB is refused before the text has come", async () => {
+  test("with a text of more than 1 MB is refused before the text is complete", async () => {
     const answer = await send(`${part("prompt", "x".repeat(5_000_000))}--b--\r\n`);
     expect(answer.status).toBe(422);
     expect(answer.body.detail[0]).toMatchObject({ type: "string_too_long", loc: ["body", "prompt"] });
@@ -101,7 +101,7 @@ describe("a form", () => {
     },
   );
 
-  test("with bytes that are no text is told which field", async () => {
+  test("with invalid text names the field", async () => {
     const answer = await send(new Uint8Array(Buffer.from(`${part("prompt", "\xff\xfe")}--b--\r\n`, "latin1")));
     expect(answer.status).toBe(422);
     expect(answer.body.detail[0]).toMatchObject({ type: "string_type", loc: ["body", "prompt"] });
@@ -116,7 +116,7 @@ describe("a form", () => {
 });
 
 describe("a body", () => {
-  test("of which half comes before the client goes away costs nothing, and is no fault of ours", async () => {
+  test("that the client breaks off costs nothing and is not a server error", async () => {
     const logged = gantry.logged().length;
     const body = `${part("prompt", "x")}${part("image", "y".repeat(100_000), '; filename="a.png"')}`;
     await raw([head(1_000_000), body], { end: true });
@@ -130,7 +130,7 @@ describe("a body", () => {
     expect(gantry.logged().slice(logged)).not.toContain("Internal server error");
   });
 
-  test("that goes on for ever is answered, and then no longer read", async () => {
+  test("that never ends is answered and then no longer read", async () => {
     const chunk = (bytes: string | Buffer) =>
       Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), Buffer.from(bytes), Buffer.from("\r\n")]);
     const opening = `${part("prompt", "x")}--b\r\nContent-Disposition: form-data; name="image"; filename="a"\r\n\r\n`;
@@ -142,7 +142,7 @@ describe("a body", () => {
     expect(performance.now() - startedAt).toBeLessThan(30_000);
   });
 
-  test("of JSON, of 3 GB by its own word, or of nothing is Field required at once", async () => {
+  test("of JSON, with a declared 3 GB, or without content is Field required at once", async () => {
     const json = (length: number) =>
       `POST ${path} HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${gantry.adminKey}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
     const answer = await raw([json(3_000_000_000), '{"prompt": "x'], { until: "Field required" });
@@ -150,7 +150,7 @@ describe("a body", () => {
     expect((await gantry.call("POST", path)).body.detail).toMatchObject([{ type: "missing", loc: ["body", "prompt"] }]);
   });
 
-  test("is not read for somebody without a key, an unknown model, or no money", async () => {
+  test("is not read without a key, a known model or funds", async () => {
     const poor = await gantry.newUser("penniless", { credit: -1 });
     const wrong = (key: string, to: string) =>
       `POST ${to} HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${key}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 100000000\r\n\r\n`;
@@ -165,7 +165,7 @@ describe("a body", () => {
   });
 });
 
-describe("what is no request", () => {
+describe("a malformed request", () => {
   test.each([
     ["noise", "\x16\x03\x01 hello\r\n\r\n"],
     ["an unknown method", "BREW / HTTP/1.1\r\nHost: x\r\n\r\n"],
@@ -190,7 +190,7 @@ describe("what is no request", () => {
     expect(answer).toContain(`"url":"${gantry.url}/docs/errors#request_invalid"`);
   });
 
-  test("a JSON body that is too large can be sent to its end, and its refusal read", async () => {
+  test("a client that sends a too large JSON body to its end can read the refusal", async () => {
     const head = `Host: x\r\nX-API-Key: ${gantry.adminKey}\r\nContent-Type: application/json\r\nContent-Length: 20000000`;
     for (const line of ["POST /api/v2/keys", "PUT /api/v1/admin/big", "POST /api/v1/gantry/text/predict/cancel"]) {
       const answer = await raw([`${line} HTTP/1.1\r\n${head}\r\n\r\n`, Buffer.alloc(20_000_000, " ")]);
@@ -199,14 +199,14 @@ describe("what is no request", () => {
     }
   });
 
-  test("HTTP/1.0 may leave the host out, and links then name the address that was called", async () => {
+  test("HTTP/1.0 may omit the host, and links then use the called address", async () => {
     const key = `X-API-Key: ${gantry.adminKey}`;
     const answer = await raw([`GET /api/v1/gantry/image/upload_url HTTP/1.0\r\n${key}\r\n\r\n`]);
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
     expect(answer).toContain(`"url":"${gantry.url}/s3/`);
   });
 
-  test("a client that leaves in the middle of JSON is no error of the server", async () => {
+  test("a client that disconnects in the middle of JSON is not a server error", async () => {
     for (const path of ["/api/v2/keys", "/v1/agents", "/api/v1/gantry/text/predict/cancel"]) {
       const headers = `Host: x\r\nX-API-KEY: ${gantry.adminKey}\r\nContent-Type: application/json\r\nContent-Length: 100`;
       const socket = connect(Number(new URL(gantry.url).port), "127.0.0.1");
@@ -233,7 +233,7 @@ describe("an image", () => {
       .png({ compressionLevel: 9 })
       .toBuffer();
 
-  test("that is none is known by its bytes", async () => {
+  test("with other content is recognised by its bytes", async () => {
     const answer = await predict(Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'/>"));
     expect(answer.body.detail[0]).toMatchObject({
       type: "invalid_image_format",
@@ -242,7 +242,7 @@ describe("an image", () => {
     });
   });
 
-  test("that is small as a file and huge as a picture is refused before it is unpacked", async () => {
+  test("that is a small file with huge dimensions is refused before it is decoded", async () => {
     const bomb = await blank(12_000, 12_000);
     expect(bomb.length).toBeLessThan(1_000_000);
     const answer = await predict(bomb);
@@ -250,7 +250,7 @@ describe("an image", () => {
     expect(answer.body.detail[0]).toMatchObject({ type: "image_too_large", ctx: { width: 12_000, height: 12_000 } });
   });
 
-  test("that is too small, cut off, or empty is told apart", async () => {
+  test("that is too small, truncated or empty gets its own error", async () => {
     expect((await predict(await blank(13, 100))).body.detail[0].type).toBe("image_too_small");
     const whole = await sharp(await blank(300, 300))
       .jpeg()
@@ -259,7 +259,7 @@ describe("an image", () => {
     expect((await predict(new Uint8Array(0))).body.detail[0].type).toBe("invalid_image_format");
   });
 
-  test("at an address inside the house is not fetched", async () => {
+  test("at a private address is not fetched", async () => {
     const guarded = await startGantry({ env: { GANTRY_ALLOW_PRIVATE_NETWORK: "0" } });
     try {
       for (const image of [

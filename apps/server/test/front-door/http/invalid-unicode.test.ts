@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 
-/** A body of JSON is kept as it was sent, or refused: nothing of it is put right behind the caller's back. */
+/** A JSON body is stored as sent or refused, never silently repaired. */
 let gantry: GantryNode;
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ describe("text that is not valid Unicode", () => {
     ["a pair the wrong way round", '{"name":"\\ude00\\ud83d"}', ["body", "name"]],
     ["half of a pair in a field's name", '{"name":"x","\\ud800":1}', ["body", "\ud800"]],
     ["half of a pair in a list", '{"models":["a/b","\\ud800"]}', ["body", "models", "1"]],
-  ])("is refused and stored nowhere: %s", async (_, body, loc) => {
+  ])("is refused and not stored: %s", async (_, body, loc) => {
     const before = await nameCount();
     const refused = await send("POST", "/api/v2/keys", body);
     expect(refused.status).toBe(422);
@@ -44,7 +44,7 @@ describe("text that is not valid Unicode", () => {
     expect(await nameCount()).toBe(before);
   });
 
-  test("is refused by the agents platform and by the endpoint for tools in their own words", async () => {
+  test("is refused by the agents API and the MCP endpoint in their own formats", async () => {
     const agent = await send("POST", "/v1/agents", '{"name":"n","goal":"\\ud800"}');
     expect(agent).toMatchObject({
       status: 400,
@@ -60,7 +60,7 @@ describe("text that is not valid Unicode", () => {
     }
   });
 
-  test("is not seen where there is none", async () => {
+  test("is not reported for valid text", async () => {
     for (const [written, name] of [
       ["\\ud83d\\ude42", "🙂"],
       ["🙂", "🙂"],
@@ -72,7 +72,7 @@ describe("text that is not valid Unicode", () => {
     }
   });
 
-  test("is looked for in what is nested beyond all reason", async () => {
+  test("is found in deeply nested values", async () => {
     const deep = (inner: string) => `${"[".repeat(200_000)}${inner}${"]".repeat(200_000)}`;
     expect((await send("POST", "/api/v2/keys", deep('"\\ud83d\\ude42"'))).status).toBe(422);
     expect((await send("POST", "/api/v2/keys", `{"a":${deep("")},"name":"\\ud800"}`)).status).toBe(422);

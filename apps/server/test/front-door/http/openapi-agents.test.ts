@@ -32,19 +32,19 @@ test("the platform's document calls all of it a preview", async () => {
   expect(operations.every((operation) => operation["x-stability"] === "preview")).toBe(true);
 });
 
-test("a client can tell the events of a run, and the ways to sign in, by their type", async () => {
+test("run events and sign-in methods have a discriminator", async () => {
   const { schemas } = (await gantry.call("GET", "/v1/openapi.json")).body.components;
   expect(schemas.RunEvent.discriminator).toMatchObject({
     propertyName: "type",
     mapping: { tool_call: "#/components/schemas/ToolCallEvent" },
   });
   expect(Object.keys(schemas.ToolServerAuth.discriminator.mapping)).toEqual(["bearer", "api_key"]);
-  // An answer is open to fields that come later, a request is not.
+  // Answers may gain fields later; requests are closed.
   expect(schemas.Run).not.toHaveProperty("additionalProperties");
   expect(schemas.CreateRun.additionalProperties).toBe(false);
 });
 
-test("the files of a drive are told with all that they answer, and a listing with its defaults", async () => {
+test("drive files document all their answers, and listings their defaults", async () => {
   const { paths } = inlined((await gantry.call("GET", "/v1/openapi.json")).body);
   const file = paths["/drives/{drive_id}/files/{path}"];
   for (const method of ["get", "head"]) {

@@ -30,12 +30,12 @@ test.each([
   ["/api/v2", "/me", "get", "200 401 500 503"],
   ["/api/v2", "/{username}/expenses", "get", "200 400 401 403 404 500 503"],
   ["/api/v2", "/secrets/{name}", "put", "200 201 401 403 422 500 503"],
-])("of an operation the document tells the answers that it can give: %s%s %s", async (base, path, method, statuses) => {
+])("an operation documents its possible answers: %s%s %s", async (base, path, method, statuses) => {
   const { paths } = (await gantry.call("GET", `${base}/openapi.json`)).body;
   expect(Object.keys(paths[path][method].responses).join(" ")).toBe(statuses);
 });
 
-/** Every regular expression in it, with where it stands. */
+/** Every regular expression with its path. */
 function patternsIn(node: unknown, at = ""): [at: string, pattern: string][] {
   if (typeof node !== "object" || node === null) return [];
   return Object.entries(node).flatMap(([name, part]): [string, string][] => {
@@ -68,7 +68,7 @@ describe.each([
       Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
     );
 
-  test("is valid OpenAPI 3.1, for who has a key", async () => {
+  test("is valid OpenAPI 3.1 and needs a key", async () => {
     const document = await read();
     const result = await new Validator().validate(structuredClone(document));
     expect(result.errors ?? []).toEqual([]);
@@ -77,7 +77,7 @@ describe.each([
     expect((await gantry.call("GET", `${base}/openapi.json`, { key: "" })).status).toBe(401);
   });
 
-  test("has the version that the server tells of itself, which names it", async () => {
+  test("has the server's version", async () => {
     const front = (await gantry.call("GET", "/")).text;
     expect(front).toContain(`Gantry ${(await read()).info.version}:`);
     expect(front).toContain(`${base}/openapi.json`);
@@ -101,7 +101,7 @@ describe.each([
     }
   });
 
-  test("names every body and every answer of JSON", async () => {
+  test("names every JSON body and answer", async () => {
     const { paths } = await read();
     for (const { operation } of operationsOf(paths)) {
       const contents = [operation.requestBody, ...Object.values(operation.responses)].map((part) => part?.content);
@@ -113,7 +113,7 @@ describe.each([
     }
   });
 
-  test("refers only to what it has, and has nothing that nobody refers to", async () => {
+  test("has no dangling references and no unused components", async () => {
     const document = await read();
     const { schemas, responses } = document.components;
     const components = [
@@ -123,7 +123,7 @@ describe.each([
     expect([...referencesIn(document)].sort()).toEqual(components.sort());
   });
 
-  test("has no regular expression in what is answered: that may be spelled by another rule later", async () => {
+  test("has no regular expression in answers, whose format may change", async () => {
     const document = inlined(await read());
     const answers = operationsOf(document.paths).map(({ operation }) => operation.responses);
     expect(patternsIn(answers)).toEqual([]);

@@ -15,7 +15,7 @@ afterAll(() => gantry.close());
 const ajv = new Ajv2020({ strict: false, formats: { "date-time": true, uri: true } });
 const ofModel = "/{owner}/{model}";
 
-/** Sends it, and holds the body and the answer against what the document tells of them. */
+/** Sends a request and checks its body and answer against the document. */
 async function check(method: string, path: string, at: string, json?: Record<string, unknown>) {
   const told = paths[path]?.[method];
   const body = told?.requestBody?.content["application/json"]?.schema;
@@ -31,7 +31,7 @@ async function check(method: string, path: string, at: string, json?: Record<str
   return answer;
 }
 
-test("what is sent and answered about models is what is told", async () => {
+test("requests and answers about models match the document", async () => {
   for (const at of ["/", "", "?kind=text&q=rules&page=1&page_size=2"]) {
     expect((await check("get", "/", at)).body.results.length).toBeGreaterThan(0);
   }

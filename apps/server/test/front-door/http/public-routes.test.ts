@@ -2,18 +2,18 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { accessTable } from "../../../src/http/foundation/access-table.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 
-/** What answers without a key: nothing that is not named here. */
+/** Routes that answer without a key. */
 const open = [
   "GET /",
   "GET /console",
   "GET /console/*",
   "GET /docs/errors",
   "GET /docs/manifest.schema.json",
-  // Opened by the signature in the address.
+  // Authorised by the signature in the address.
   "GET /s3/*",
   "OPTIONS /s3/*",
   "PUT /s3/*",
-  // Bring a key in their body, or end a session.
+  // Carry a key in the body, or end a session.
   "DELETE /console/api/session",
   "POST /console/api/session",
 ];
@@ -69,7 +69,7 @@ test.each([
   60_000,
 );
 
-test("no browser guesses the type of what is open to all", async () => {
+test("public answers forbid content sniffing", async () => {
   const paths = open.map((row) => (row.split(" ")[1] ?? "").replace("*", "x"));
   for (const path of [...paths, "/healthz", "/readyz", "/nowhere"]) {
     const { headers } = await fetch(gantry.url + path, { redirect: "manual" });
@@ -77,7 +77,7 @@ test("no browser guesses the type of what is open to all", async () => {
   }
 });
 
-test("the address that the start prints says what is there, and nothing of this machine", async () => {
+test("the root lists the entry points and reveals nothing about the machine", async () => {
   const response = await fetch(gantry.url);
   expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/plain; charset=utf-8"]);
   const page = await response.text();
@@ -97,7 +97,7 @@ test("the address that the start prints says what is there, and nothing of this 
   ]);
   for (const path of named) {
     const answer = await fetch(`${gantry.url}${path}`, { headers: { "x-api-key": gantry.adminKey } });
-    // Who looks at the address of the tool server without speaking its protocol is told that it is one. The console may
+    // A browser that opens the MCP endpoint learns what it is. The console may
     // not be built here.
     const wanted = path === "/mcp" ? [405] : path === "/console/" ? [200, 503] : [200];
     expect(wanted, path).toContain(answer.status);
@@ -106,14 +106,14 @@ test("the address that the start prints says what is there, and nothing of this 
   expect((await fetch(gantry.url, { method: "POST" })).status).toBe(405);
 });
 
-test("a browser is led from there to the console, wherever its address begins", async () => {
+test("a browser is redirected from the root to the console, also under a prefix", async () => {
   const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
   const response = await fetch(gantry.url, { headers: { accept }, redirect: "manual" });
   expect([response.status, response.headers.get("location")]).toEqual([302, "console/"]);
   expect(response.headers.get("vary")).toBe("accept");
 });
 
-test("a worker has no console, and sends nobody there", async () => {
+test("a worker has no console and does not redirect to it", async () => {
   const worker = await startGantry({ env: { GANTRY_ROLE: "worker" }, beside: gantry });
   const page = await worker.call("GET", "/", { key: "", headers: { accept: "text/html" } });
   expect([page.status, page.text.includes("console")]).toEqual([200, false]);
@@ -121,6 +121,6 @@ test("a worker has no console, and sends nobody there", async () => {
   await worker.close();
 });
 
-test("what needs no key is still there", () => {
+test("the listed public routes exist", () => {
   expect([...gantry.gantry.accessRows]).toEqual(expect.arrayContaining(open));
 });

@@ -22,7 +22,7 @@ afterAll(() => gantry.close());
 
 interface Sending {
   socket: Socket;
-  /** All that was answered, once the server has closed the connection. */
+  /** The whole answer, once the server has closed the connection. */
   answer: Promise<{ status: number; head: string; body: string; afterMs: number }>;
 }
 
@@ -41,14 +41,14 @@ function begin(method: string, path: string, headers: Record<string, string | nu
     socket.on("error", () => resolve());
   }).then(() => {
     const [head = ""] = text.split("\r\n\r\n", 1);
-    // Without the lengths of its chunks.
+    // Strip chunk lengths.
     const body = text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1);
     return { status: Number(head.split(" ")[1]), head: head.toLowerCase(), body, afterMs: performance.now() - from };
   });
   return { socket, answer };
 }
 
-/** Sends a byte at a time, for as long as the server listens. */
+/** Sends one byte at a time until the server closes. */
 async function drip({ socket, answer }: Sending, bytes = "x", everyMs = 100): Promise<void> {
   const ended = answer.then(() => true);
   while (!(await Promise.race([ended, sleep(everyMs, false)]))) socket.write(bytes);
@@ -59,7 +59,7 @@ const json = { "content-type": "application/json" };
 const form = { "content-type": "multipart/form-data; boundary=b" };
 const field = '--b\r\nContent-Disposition: form-data; name="prompt"\r\n\r\n';
 
-describe("a body that arrives byte by byte is 408, in the words of its route", () => {
+describe("a body that arrives byte by byte is 408 in the route's error format", () => {
   const ofModel = { detail: expect.stringContaining("The body"), status_code: 408 };
   const ofAgents = { error: { type: "request_timeout", code: "request_timeout", message: expect.any(String) } };
   test.each([
@@ -94,13 +94,13 @@ describe("a body that arrives byte by byte is 408, in the words of its route", (
     expect(answer.afterMs).toBeLessThan(5_000);
   });
 
-  test("and leaves nothing behind", async () => {
+  test("and leaves no files", async () => {
     expect((await gantry.call("GET", `/v1/drives/${drive}/files/a`)).text).toBe("first");
     expect(gantry.logged()).not.toContain('"level":"error"');
   });
 });
 
-test("a long body goes on as long as it keeps its pace", async () => {
+test("a long body may take its time while it keeps its pace", async () => {
   const sending = begin("PUT", `/v1/drives/${drive}/files/a`, {
     "content-length": 150_000,
     connection: "close",
@@ -113,13 +113,13 @@ test("a long body goes on as long as it keeps its pace", async () => {
   expect((await sending.answer).status).toBe(200);
 });
 
-test("a JSON body that arrives steadily is still due within its time", async () => {
+test("a JSON body that arrives steadily still has a deadline", async () => {
   const sending = begin("POST", "/api/v2/keys", { ...json, "content-length": 60_000, ...key() });
   await drip(sending, " ".repeat(2_000));
   expect((await sending.answer).status).toBe(408);
 });
 
-test("a body that its route never reads holds no connection either", async () => {
+test("a body that its route never reads does not keep the connection open", async () => {
   const sending = begin("DELETE", `/v1/drives/${drive}/files/none`, { "content-length": 2_000_000, ...key() });
   await drip(sending);
   const { status, afterMs } = await sending.answer;
@@ -133,7 +133,7 @@ test("signing in takes 4 kB", async () => {
   expect(fits.status).toBe(401);
 });
 
-test("nothing is read of a body whose sender has no key", async () => {
+test("a body without a valid key is not read", async () => {
   const routes = [
     ["POST", "/api/v2/keys", json],
     ["PUT", "/api/v1/admin/mine", json],

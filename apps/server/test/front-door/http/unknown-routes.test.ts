@@ -9,11 +9,11 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.close());
 
-/** What the two dialects say: the agents platform its own, everything else the other. */
+/** The two error formats: one for the agents API, one for all other routes. */
 const agents = (type: string, message: string) => ({ error: { type, code: type, message } });
 const others = (status_code: number, detail: string) => ({ detail, status_code });
 
-/** Asks for exactly this address, which `fetch` would put right. */
+/** Requests exactly this address, which `fetch` would normalise. */
 function ask(
   method: string,
   address: string,
@@ -36,7 +36,7 @@ describe.each(["", "http://other.example", "HTTP://user@other.example:81", "http
       ["that cannot be read", "/agents/%"],
       ["that is too long", `/agents/${"x".repeat(3000)}`],
       ["that is nothing", "/nothing/at/all?a=/v1/"],
-    ])("%s is a 404 in the dialect of its part", async (_, path) => {
+    ])("%s is a 404 in the format of its API", async (_, path) => {
       expect(await ask("GET", `${host}/v1${path}`)).toMatchObject({
         status: 404,
         body: agents("not_found", "Not found"),
@@ -45,7 +45,7 @@ describe.each(["", "http://other.example", "HTTP://user@other.example:81", "http
       expect(await ask("GET", `${host}${path}`)).toMatchObject({ status: 404, body: others(404, "Not found") });
     });
 
-    test("with another method is a 405 in the dialect of its part", async () => {
+    test("another method is a 405 in the format of its API", async () => {
       const message = "Method PUT is not allowed here";
       const run = { status: 405, allow: "GET, HEAD", body: agents("method_not_allowed", message) };
       expect(await ask("PUT", `${host}/v1/runs?limit=1`)).toEqual(run);
@@ -71,11 +71,11 @@ describe.each(bodies)("%s", (_, headers, body) => {
   test.each([
     ["without a key", {}],
     ["with a wrong key", { "x-api-key": "gk_000000000000_wrong" }],
-  ])("is not looked at where there is nothing, %s", async (_who, key) => {
+  ])("is not read where no route exists, %s", async (_who, key) => {
     const send = async (method: string, path: string) => {
       const answer = await fetch(gantry.url + path, { method, headers: { ...headers, ...key }, body });
       expect(answer.headers.get("x-request-id")).not.toBeNull();
-      // A short rest is read, a long one costs the connection.
+      // A short remainder is read; a long one closes the connection.
       expect(answer.headers.get("connection")).toBe(body.length > 1_048_576 ? "close" : "keep-alive");
       return [answer.status, answer.headers.get("allow"), await answer.json()];
     };
@@ -98,27 +98,27 @@ test("an address without a path is the root", async () => {
   }
 });
 
-test("a method that no route has is a 404 or 405 like any other", async () => {
+test("an unknown method is a 404 or 405", async () => {
   for (const method of ["QUERY", "PROPFIND", "OPTIONS"]) {
     expect((await ask(method, "/nope")).status, method).toBe(404);
     expect(await ask(method, "/v1/runs"), method).toMatchObject({ status: 405, allow: "GET, HEAD" });
   }
 });
 
-test("the methods that an address has are those that it answers, HEAD among them", async () => {
+test("the Allow header lists the methods that work, HEAD among them", async () => {
   expect(await ask("OPTIONS", "/api/v2/me")).toMatchObject({ status: 405, allow: "GET, HEAD" });
   expect((await gantry.fetch("HEAD", "/api/v2/me")).status).toBe(200);
   expect(await ask("DELETE", "/s3/gantry/uploads/x")).toMatchObject({ status: 405, allow: "GET, HEAD, PUT" });
   expect(await ask("GET", "/api/v1/gantry/image/predict")).toMatchObject({ status: 405, allow: "POST" });
 });
 
-describe("an address of a model that cannot be read", () => {
+describe("a malformed model address", () => {
   test.each([
     ["GET", "/api/v1/%zz/cog"],
     ["GET", "/api/v1/admin/%"],
     ["POST", `/api/v1/admin/${"x".repeat(3000)}/predict`],
     ["GET", `http://other.example/api/v1/${"x".repeat(3000)}/cog/openapi.json?a=1`],
-  ])("is refused for the key first, and then is no project, case %#", async (method, address) => {
+  ])("is refused for the key first, then as an unknown project, case %#", async (method, address) => {
     const refused = await ask(method, address);
     expect([refused.status, refused.body]).toMatchObject([401, { error: { code: "unauthorized" } }]);
     expect((await ask(method, address, { "x-api-key": "gk_000000000000_wrong" })).status).toBe(401);
@@ -127,10 +127,10 @@ describe("an address of a model that cannot be read", () => {
   });
 });
 
-describe("the word expenses after what is no user's name", () => {
+describe("expenses of an invalid username", () => {
   const key = () => ({ "x-api-key": gantry.adminKey });
 
-  test("is nothing, as that part of the addresses says it", async () => {
+  test("is not found, in the format of its API", async () => {
     for (const path of ["/v1/expenses", "/v1/expenses/", "/v1/expenses/5"]) {
       for (const method of ["GET", "DELETE"]) {
         const answer = { status: 404, body: agents("not_found", "Not found") };
@@ -145,7 +145,7 @@ describe("the word expenses after what is no user's name", () => {
     }
   });
 
-  test("is a secret's or a key's, also where a user has the name of their list", async () => {
+  test("is the name of a secret or a key, even if a user is called like their list", async () => {
     const owner = await gantry.newUser("owner");
     const namesakes = { secrets: await gantry.newUser("secrets"), keys: await gantry.newUser("keys") };
     expect((await gantry.call("PUT", "/api/v2/secrets/expenses", { json: { value: "x" }, key: owner })).status).toBe(

@@ -33,7 +33,7 @@ describe("an agent whose input schema", () => {
     ["one", { oneOf: [object("a"), object("b")] }],
     ["all", { allOf: [object("a"), { properties: { b: text } }] }],
     ["ref", { $ref: "#/$defs/x", $defs: { x: object("a") } }],
-  ])("is put together (%s) is offered as one object, and takes what answers to it", async (slug, input_schema) => {
+  ])("is composed (%s) is offered as one object and accepts matching input", async (slug, input_schema) => {
     await t.makeAgent({ name: slug, input_schema }, { key: ann });
     const schema = await offered(slug);
     expect(schema).toMatchObject({ type: "object", properties: { a: text } });
@@ -45,7 +45,7 @@ describe("an agent whose input schema", () => {
     expect(wrong.isError).toBe(true);
   });
 
-  test("may be something else as well is asked for as a field, and gets what is in it", async () => {
+  test("may be another type is offered as a field, and gets its value", async () => {
     await t.makeAgent({ name: "wrapped", input_schema: { anyOf: [object("a"), text] } }, { key: ann });
     expect(Object.keys((await offered("wrapped"))?.properties ?? {})).toEqual(["value"]);
     const call = (value: unknown) => client.callTool({ name: "agent_wrapped", arguments: { value } });
@@ -62,7 +62,7 @@ describe("an agent whose input schema", () => {
     ["string", { type: "string" }],
     ["array", { type: ["array", "null"] }],
     ["either", { anyOf: [{ type: "string" }, { type: "number" }] }],
-  ])("is of the type %s is not offered: no arguments could be its input", async (slug, input_schema) => {
+  ])("has the type %s is not offered: arguments cannot be its input", async (slug, input_schema) => {
     await t.makeAgent({ name: slug, input_schema }, { key: ann });
     expect(await offered(slug)).toBeUndefined();
     await expect(client.callTool({ name: `agent_${slug}`, arguments: {} })).rejects.toThrow("Unknown tool");
@@ -71,7 +71,7 @@ describe("an agent whose input schema", () => {
 
 let writers = 0;
 
-describe("files in what an agent answers", () => {
+describe("files in an agent's answer", () => {
   const pictureOf = async (key: string): Promise<string> => {
     const made = await t.gantry.call("POST", "/api/v1/gantry/image/predict", {
       form: { prompt: "an owl", size: "1280x720" },
@@ -82,7 +82,7 @@ describe("files in what an agent answers", () => {
   };
   const linksIn = ({ content }: CallToolResult) => content.filter(({ type }) => type === "resource_link");
 
-  test("that are the caller's are linked to, others are not", async () => {
+  test("of the caller are linked, others are not", async () => {
     const [own, foreign] = await Promise.all([ann, await t.gantry.newUser("bob")].map(pictureOf));
     await t.makeAgent({ name: "painter" }, { key: ann });
     t.llm.script = inTurn({ text: JSON.stringify({ image: own, note: `See ${own}. Not ${foreign}, s3://x/y` }) });
@@ -105,7 +105,7 @@ describe("files in what an agent answers", () => {
     },
   );
 
-  test("and small images of models come with a link as well", async () => {
+  test("small images of models also come with a link", async () => {
     const result = (await client.callTool({
       name: "model_gantry_image",
       arguments: { prompt: "an owl", size: "1280x720" },

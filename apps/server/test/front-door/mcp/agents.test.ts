@@ -54,11 +54,11 @@ const balance = async () => (await t.gantry.call("GET", "/api/v2/me", { key: ann
 const city = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 const weather = { goal: "Tell the weather of {{city}}.", input_schema: city };
 
-describe.each(eras)("a client that shakes hands by %j", (mode) => {
+describe.each(eras)("a client with the %j handshake", (mode) => {
   const era = mode === "legacy" ? "Old" : "New";
   const tool = `agent_${era.toLowerCase()}-weather`;
 
-  test("is offered a published agent with its input schema, runs it, and pays for it as a run", async () => {
+  test("is offered a published agent with its input schema, runs it, and is charged for a run", async () => {
     const id = await t.makeAgent({ name: `${era} weather`, tools: ["run_javascript"], ...weather }, { key: ann });
     const client = await connect(ann, mode);
     const offered = (await client.listTools()).tools.find(({ name }) => name === tool);
@@ -92,7 +92,7 @@ describe.each(eras)("a client that shakes hands by %j", (mode) => {
     expect(usage).toMatchObject([{ route: "agent" }, { route: "agent" }]);
   });
 
-  test("is told what is wrong with the input, and how a run failed", async () => {
+  test("gets faults of the input and the failure of a run", async () => {
     const client = await connect(ann, mode);
     const { total } = await annsRuns();
     const wrong = await client.callTool({ name: tool, arguments: { city: 7 } });
@@ -105,7 +105,7 @@ describe.each(eras)("a client that shakes hands by %j", (mode) => {
     expect((await annsRuns()).runs[0]).toMatchObject({ status: "error", error: { type: "tool_error" } });
   });
 
-  test("that cancels its call cancels the run, and the model is left at once", async () => {
+  test("that cancels its call cancels the run and its model call at once", async () => {
     const client = await connect(ann, mode);
     t.llm.script = () => new Promise(() => {});
     const cancelling = new AbortController();
@@ -119,7 +119,7 @@ describe.each(eras)("a client that shakes hands by %j", (mode) => {
     expect((await annsRuns()).runs[0]).toMatchObject({ status: "error", error: { type: "cancelled" } });
   });
 
-  test("that leaves cancels the run, too", async () => {
+  test("that disconnects cancels the run, too", async () => {
     const client = await connect(ann, mode);
     t.llm.script = () => new Promise(() => {});
     client.callTool({ name: tool, arguments: { city: "Rome" } }).catch(() => {});
@@ -130,7 +130,7 @@ describe.each(eras)("a client that shakes hands by %j", (mode) => {
     expect((await annsRuns()).runs[0]).toMatchObject({ error: { type: "cancelled" } });
   });
 
-  test("that asks for progress hears what the run does", async () => {
+  test("that requests progress gets the run's progress", async () => {
     const client = await connect(ann, mode);
     const heard: Progress[] = [];
     t.llm.script = async (_request, n) => {
@@ -148,8 +148,8 @@ describe.each(eras)("a client that shakes hands by %j", (mode) => {
   });
 });
 
-describe("what is not offered", () => {
-  test("agents that are not published, that may ask, that are another's, or that the key could not run", async () => {
+describe("agents that are not offered", () => {
+  test("unpublished agents, agents that may need a confirmation, other users' agents, and agents that the key cannot run", async () => {
     const drive = (await t.gantry.call("POST", "/v1/drives", { key: ann, json: { name: "D" } })).body.id;
     const by = { key: ann };
     await t.makeAgent({ name: "Plain one" }, by);
@@ -177,7 +177,7 @@ describe("what is not offered", () => {
     expect(t.llm.requests).toEqual([]);
   });
 
-  test("a draft that is newer than what is published is not what runs", async () => {
+  test("a newer draft is not what runs", async () => {
     const id = await t.makeAgent({ name: "Twofold", goal: "The first." }, { key: ann });
     const changed = await t.gantry.call("PATCH", `/v1/agents/${id}`, { key: ann, json: { goal: "The second." } });
     expect(changed.status).toBe(200);
@@ -187,7 +187,7 @@ describe("what is not offered", () => {
     expect(JSON.stringify(t.llm.requests)).not.toContain("The second.");
   });
 
-  test("without funds a run is refused, and told as such", async () => {
+  test("without funds a run is refused with that reason", async () => {
     const poor = await t.gantry.newUser("poor", { credit: 0 });
     await t.makeAgent({ name: "Poor" }, { key: poor });
     await t.gantry.call("POST", "/api/v2/admin/users/poor/credits", { json: { amount: -1, reason: "test" } });
@@ -204,7 +204,7 @@ const wipe = { ...echoTool, name: "wipe", annotations: { destructiveHint: true }
 describe("agents with sub-agents", () => {
   const by = () => ({ key: ann });
 
-  test("are offered where nothing in them asks, and run with what they call", async () => {
+  test("are offered if no part needs a confirmation, and run with their sub-agents", async () => {
     const leaf = await t.makeAgent({ name: "Leaf", goal: "Leaf.", tools: ["run_javascript"] }, by());
     const middle = await t.makeAgent({ name: "Middle", goal: "Middle.", tools: [asTool(leaf, "leaf")] }, by());
     await t.makeAgent({ name: "Top", goal: "Top.", tools: [asTool(middle, "middle"), asTool(leaf, "leaf")] }, by());
@@ -222,7 +222,7 @@ describe("agents with sub-agents", () => {
     expect([result.isError, textOf(result)]).toEqual([false, expect.stringContaining("42")]);
   });
 
-  test("are not offered when one below asks, from however deep, and again when it does not any more", async () => {
+  test("are not offered while a descendant needs a confirmation, at any depth", async () => {
     const drive = (await t.gantry.call("POST", "/v1/drives", { ...by(), json: { name: "E" } })).body.id;
     const fields = { name: "Deep five", tools: ["drive_delete"], drives: [drive] };
     const deepest = await t.makeAgent(fields, by());
@@ -242,7 +242,7 @@ describe("agents with sub-agents", () => {
     expect(await deep()).toHaveLength(6);
   });
 
-  test("one of another creator counts too, as that one has published it", async () => {
+  test("a sub-agent of another creator counts in its published form", async () => {
     const fields = { name: "Foreign", goal: "Foreign.", visibility: "public", tools: ["run_javascript"] };
     const foreign = await t.makeAgent(fields);
     await t.makeAgent({ name: "Borrowing", tools: [asTool(foreign, "foreign")] }, by());
@@ -252,12 +252,12 @@ describe("agents with sub-agents", () => {
     await t.gantry.call("PATCH", `/v1/agents/${foreign}`, { json: { tools } });
     await t.gantry.call("POST", `/v1/agents/${foreign}/publish`, { json: {} });
     expect(await agentNames(client)).not.toContain("agent_borrowing");
-    // Gone, it is not there in a run either.
+    // A deleted one is also missing in a run.
     expect((await t.gantry.call("DELETE", `/v1/agents/${foreign}`)).status).toBe(204);
     expect(await agentNames(client)).toContain("agent_borrowing");
   });
 
-  test("one that asks all the same, because it was changed meanwhile, ends the run and says why", async () => {
+  test("a sub-agent that needs a confirmation after a change ends the run with the reason", async () => {
     const leaf = await t.makeAgent({ name: "Changing", goal: "Leaf.", tools: ["run_javascript"] }, by());
     const middle = await t.makeAgent({ name: "Between", goal: "Middle.", tools: [asTool(leaf, "leaf")] }, by());
     const top = await t.makeAgent({ name: "Trusting", goal: "Top.", tools: [asTool(middle, "middle")] }, by());
@@ -302,7 +302,7 @@ describe("agents with tool servers", () => {
     return { server, id: await register(name, server.url) };
   }
 
-  test("are offered with the reference server, and call its tools", async () => {
+  test("are offered with the reference server and call its tools", async () => {
     const everything = await everythingServer("streamable_http");
     closing.push({ close: () => everything.kill() });
     const id = await register("every", everything.url);
@@ -315,7 +315,7 @@ describe("agents with tool servers", () => {
     expect(t.told(1)[0]).toContain("42");
   });
 
-  test("are not offered with a tool that calls itself destructive, unless it is not theirs", async () => {
+  test("are not offered with a destructive tool, unless it is not bound", async () => {
     const { id } = await serve("wiping", { "on tools/list": ({ answer }) => answer({ tools: [echoTool, wipe] }) });
     const all = await t.makeAgent({ name: "With all", mcp_servers: [{ id }] }, by());
     await t.makeAgent({ name: "With echo", mcp_servers: [{ id, tools: ["echo"] }] }, by());
@@ -328,7 +328,7 @@ describe("agents with tool servers", () => {
     expect(await agentNames(await connect())).toContain("agent_with-all");
   });
 
-  test("are not offered while a server does not answer, which is waited for five seconds and told to who calls", async () => {
+  test("are not offered while a server does not answer within five seconds, as a call reports", async () => {
     let isDeaf = false;
     const { id } = await serve("deaf", {
       before: () => isDeaf,
@@ -339,7 +339,7 @@ describe("agents with tool servers", () => {
     const client = await connect();
     expect(await agentNames(client)).toContain("agent_hearing");
     isDeaf = true;
-    // As a change of its record does: nothing is known from before.
+    // Like a change of its record: cached facts are dropped.
     await t.gantry.database.sql`update tool_servers set revision = revision + 1 where id = ${id}`;
     const startedAt = performance.now();
     const names = await agentNames(client);
@@ -352,7 +352,7 @@ describe("agents with tool servers", () => {
     expect(result._meta).toMatchObject({ "gantry/error": { retryable: true } });
   }, 40_000);
 
-  test("a tool that turns destructive while the run is under way ends it and is not called", async () => {
+  test("a tool that becomes destructive during the run ends it and is not called", async () => {
     let isWild = false;
     const called: string[] = [];
     const { id } = await serve("turning", {
@@ -384,7 +384,7 @@ describe("agents with tool servers", () => {
 });
 
 describe("the identity connector", () => {
-  test("its reads are offered beside the agents, and an agent reads with them", async () => {
+  test("its reads are offered beside the agents, and an agent uses them", async () => {
     const set = await t.gantry.call("PUT", "/v1/connectors/idp", {
       key: ann,
       json: { domain: tenant.domain, token: tenant.issue(["read:users", "read:roles"]) },

@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const manifest = (url: string) => ({ description: "Imported.", kind: "other", backend: { type: "cog", url } });
 
-test("a manifest without schemas takes them from the Cog container, and the model runs", async () => {
+test("a manifest without schemas gets them from the Cog container, and the model runs", async () => {
   const put = await gantry.call("PUT", "/api/v1/admin/imported", { json: manifest(address()) });
   expect(put.status, put.text).toBe(201);
   expect(put.body.input.properties).toMatchObject({
@@ -58,7 +58,7 @@ test("a manifest without schemas takes them from the Cog container, and the mode
   expect(wrong.body.detail[0]).toMatchObject({ type: "less_than_equal", loc: ["body", "steps"] });
 });
 
-test("the schemas are read with the secret of the model's owner, whoever puts it", async () => {
+test("the schemas are read with the secret of the model's owner, also for an admin", async () => {
   const key = await gantry.newUser("bob");
   for (const [who, value] of [
     [key, "of-bob"],
@@ -72,7 +72,7 @@ test("the schemas are read with the secret of the model's owner, whoever puts it
   expect(authorization).toBe("Bearer of-bob");
 });
 
-test("a manifest that no request could satisfy is refused", async () => {
+test("a manifest that no request can satisfy is refused", async () => {
   const text = { type: "string" };
   const inputs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}`, text]));
   const put = (count: number) =>

@@ -45,7 +45,7 @@ const setDisabled = async (disabled: boolean) =>
 const listed = async (node: GantryNode): Promise<string[]> =>
   (await node.call("GET", "/api/v1?q=alice", bob)).body.results.map(({ id }: { id: string }) => id);
 
-test("a disabled user's models are found by nobody, and what was accepted ends and stays readable", async () => {
+test("a disabled user's models are hidden; accepted predictions finish and stay readable", async () => {
   const accepted = await gantry.call("POST", `${path}/predict/async`, { ...bob, form: { prompt: "x" } });
   expect(accepted.status, accepted.text).toBe(200);
   await expect.poll(() => cog.open).toBe(1);
@@ -86,7 +86,7 @@ test("a disabled user's models are found by nobody, and what was accepted ends a
   expect(ended.body.inference_responses?.[0]?.infer_details.status, ended.text).toBe(200);
   expect((await gantry.call("GET", result)).body).toEqual(notFound);
 
-  // An admin sees to what stands under the name meanwhile.
+  // An admin can manage the models.
   expect((await gantry.call("PATCH", path, { json: { title: "Looked at" } })).status).toBe(200);
   await setDisabled(false);
   expect((await gantry.call("GET", path, bob)).body.title).toBe("Looked at");

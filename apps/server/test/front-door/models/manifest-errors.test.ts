@@ -25,8 +25,8 @@ const faults = ({ status, body, text: whole }: Answer) => {
 };
 const builtin = (model?: string) => ({ type: "builtin", ...(model !== undefined && { model }) });
 
-describe("every fault of a manifest is told at once", () => {
-  test("those of its fields, of its name and of a backend that the caller may not use", async () => {
+describe("every fault of a manifest is reported at once", () => {
+  test("faults of its fields, its name and a forbidden backend", async () => {
     const json = manifest({ kind: "poem", capacity: -1, backend: builtin("rules") });
     expect(faults(await gantry.call("PUT", "/api/v1/maker/Wrong", { json, key: user }))).toEqual([
       "body.backend.type value_error",
@@ -36,7 +36,7 @@ describe("every fault of a manifest is told at once", () => {
     ]);
   });
 
-  test("a built-in model that there is not, beside the other faults, and once where none is named", async () => {
+  test("an unknown built-in model beside other faults, and once if none is named", async () => {
     const put = async (backend: object) =>
       faults(await gantry.call("PUT", "/api/v1/admin/wrong", { json: manifest({ capacity: -1, backend }) }));
     expect(await put(builtin("poet"))).toEqual(["body.backend.model one_of", "body.capacity greater_than_equal"]);
@@ -48,7 +48,7 @@ describe("every fault of a manifest is told at once", () => {
     expect(await put([builtin("poet")])).toEqual(["body.backend json_invalid", "body.capacity greater_than_equal"]);
   });
 
-  test("by PATCH too", async () => {
+  test("also by PATCH", async () => {
     expect((await gantry.call("PUT", "/api/v1/maker/mine", { json: manifest(), key: user })).status).toBe(201);
     const json = { capacity: -1, backend: builtin("rules") };
     expect(faults(await gantry.call("PATCH", "/api/v1/maker/mine", { json, key: user }))).toEqual([
@@ -57,7 +57,7 @@ describe("every fault of a manifest is told at once", () => {
     ]);
   });
 
-  test("a Cog server that does not answer, and nothing about the schemas that it was to give", async () => {
+  test("a Cog server that does not answer, without faults about its schemas", async () => {
     const json = { kind: "poem", capacity: -1, backend: { type: "cog", url: "http://127.0.0.1:9" } };
     expect(faults(await gantry.call("PUT", "/api/v1/admin/silent", { json }))).toEqual([
       "body.backend.url file_download_error",
@@ -74,7 +74,7 @@ describe("every fault of a manifest is told at once", () => {
   });
 });
 
-test("a field name that every object has already is told to be reserved", async () => {
+test("a field name that every object has is reserved", async () => {
   const json = manifest({ input: fields({ constructor: text, "1st": text }), output: fields({ toString: text }) });
   const { body } = await gantry.call("PUT", "/api/v1/admin/reserved", { json });
   expect(body.detail.map(({ loc, msg }: { loc: string[]; msg: string }) => [loc.join("."), msg])).toEqual([
@@ -84,7 +84,7 @@ test("a field name that every object has already is told to be reserved", async 
   ]);
 });
 
-test("the schema of a model says that null is among the values of a field that may be null", async () => {
+test("a model's schema lists null among the values of a nullable enum", async () => {
   const choice = { type: ["string", "null"], enum: ["a", "b"] };
   const listed = { type: ["string", "null"], enum: ["a", null] };
   const json = manifest({

@@ -14,7 +14,7 @@ let accepts: ValidateFunction;
 beforeAll(async () => {
   gantry = await startGantry();
   const { text } = await gantry.call("GET", address, { key: "" });
-  // Strict, as some editors are.
+  // Strict, like some editors.
   accepts = new Ajv({ strict: true, allErrors: true }).compile(JSON.parse(text));
 });
 afterAll(() => gantry.close());
@@ -26,14 +26,14 @@ const chat = {
   backend: { type: "openai-chat", url: "https://llm.example.com/v1", model: "m" },
 };
 
-test("an editor loads it without a key, and is told by the front page where it is", async () => {
+test("an editor loads it without a key, and the root links to it", async () => {
   const answer = await gantry.call("GET", address, { key: "" });
   expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/schema+json; charset=utf-8"]);
   expect(JSON.parse(answer.text).$id).toBe(gantry.url + address);
   expect((await gantry.call("GET", "/")).text).toContain(address);
 });
 
-test("it accepts every manifest of the examples, which name it, and those that are built in", async () => {
+test("it accepts the built-in manifests and all examples, which reference it", async () => {
   for (const file of await readdir(folder)) {
     const manifest = JSON.parse(await readFile(new URL(file, folder), "utf8"));
     expect(manifest.$schema, file).toBe(`http://127.0.0.1:8080${address}`);
@@ -79,7 +79,7 @@ test.each([
   expect((await gantry.call("PUT", "/api/v1/admin/refused", { json: manifest })).status).toBe(422);
 });
 
-test("it accepts names and fields at the edge of what the server takes", async () => {
+test("it accepts names and fields at the server's limits", async () => {
   const name = "_".padEnd(64, "a-0");
   const nested = { type: "object", properties: { é: { title: "Anything" } } };
   for (const change of [inputOf(name, nested), outputOf({ i_image: text, user: { type: ["string", "null"] } })]) {
@@ -90,7 +90,7 @@ test("it accepts names and fields at the edge of what the server takes", async (
   }
 });
 
-test("$schema is for the editor: it is taken and not kept", async () => {
+test("$schema is accepted and not stored", async () => {
   const $schema = gantry.url + address;
   const put = await gantry.call("PUT", "/api/v1/admin/edited", { json: { $schema, ...chat } });
   expect(put.status, put.text).toBe(201);
@@ -98,7 +98,7 @@ test("$schema is for the editor: it is taken and not kept", async () => {
   const patch = await gantry.call("PATCH", "/api/v1/admin/edited", { json: { $schema, capacity: 7 } });
   expect([patch.status, patch.body.capacity], patch.text).toEqual([200, 7]);
   expect(patch.body).not.toHaveProperty("$schema");
-  // Nothing was changed, so the version stays.
+  // Unchanged, so the version stays.
   const again = await gantry.call("PATCH", "/api/v1/admin/edited", { json: { $schema } });
   expect(again.body.version).toBe(patch.body.version);
   for (const [method, json] of [
@@ -108,7 +108,7 @@ test("$schema is for the editor: it is taken and not kept", async () => {
     const wrong = await gantry.call(method, "/api/v1/admin/edited", { json });
     expect([wrong.status, wrong.body.detail[0].loc], method).toEqual([422, ["body", "$schema"]]);
   }
-  // Nor where the model stands under an earlier rule, which lets a patch through that does not touch the fault.
+  // The same for a model stored under an earlier rule, where a patch may leave the fault alone.
   await gantry.database.sql`
     update models set manifest = jsonb_set(manifest::jsonb, '{input,properties,prompt,minLength}', '"older"')::json
     where name = 'edited'`;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 import { type ScriptedLlm, startScriptedLlm } from "../../support/scripted-llm.ts";
 
-/** A backend that is asked by `prompt` needs a manifest whose calls have one. */
+/** A backend that needs `prompt` needs a manifest with that field. */
 let gantry: GantryNode;
 let llm: ScriptedLlm;
 
@@ -48,7 +48,7 @@ describe("a manifest is refused", () => {
     }
   });
 
-  test("for the models inside the server too", async () => {
+  test("for built-in models too", async () => {
     for (const model of ["rules", "image"]) {
       const answer = await put("refused", manifest(inputs({ a: text }), { type: "builtin", model }));
       expect([answer.status, faults(answer)], answer.text).toEqual([422, [`${at} missing`]]);
@@ -61,25 +61,25 @@ test.each([
   ["a prompt with a default", inputs({ prompt: { ...text, default: "Hello" } })],
   ["a prompt that may be null, for its default", inputs({ prompt: { type: ["string", "null"], default: "Hello" } })],
   ["a picture that every call brings", inputs({ prompt: text, image }, ["image"])],
-])("a manifest is taken with %s", async (_, input) => {
+])("a manifest is accepted with %s", async (_, input) => {
   const answer = await put("taken", manifest(input));
   expect([200, 201], answer.text).toContain(answer.status);
 });
 
-test("a patch that brings the fault is refused", async () => {
+test("a patch that introduces the fault is refused", async () => {
   expect((await put("other", manifest(inputs({ a: text }), { type: "cog", url: llm.url }))).status).toBe(201);
   const patched = await gantry.call("PATCH", "/api/v1/admin/other", { json: { backend: chat() } });
   expect([patched.status, faults(patched)]).toEqual([422, [`${at} missing`]]);
 });
 
-describe("a call that asks nothing", () => {
+describe("a call without a prompt", () => {
   const spent = async () => (await gantry.call("GET", "/api/v2/usage")).body.total_count;
   const ways = ["predict", "predict/stream/", "predict/async/"];
 
   test.each([
     ["of a model upstream", () => chat()],
     ["of the one inside the server", () => ({ type: "builtin", model: "rules" })],
-  ])("%s is refused before it is accepted, whichever way", async (_, backend) => {
+  ])("%s is refused before acceptance on every route", async (_, backend) => {
     const properties = { prompt: text, image: { ...image, type: ["string", "null"] } };
     const made = await put("asked", manifest(inputs(properties, ["prompt"]), backend()));
     expect([200, 201], made.text).toContain(made.status);
@@ -93,7 +93,7 @@ describe("a call that asks nothing", () => {
     expect([await spent(), llm.requests.length]).toEqual(before);
   });
 
-  test("may ask by a picture, and only what is wrong with that is told", async () => {
+  test("may use a picture instead, and only its faults are reported", async () => {
     const made = await put("seeing", manifest(inputs({ prompt: text, image }, ["prompt", "image"])));
     expect([200, 201], made.text).toContain(made.status);
     const call = (file: Blob) =>
@@ -107,27 +107,27 @@ describe("a call that asks nothing", () => {
     expect(JSON.stringify(llm.requests.at(-1))).not.toContain('"text":" "');
   });
 
-  test("of the painter is a picture of nothing in particular", async () => {
+  test("of the painter draws a default picture", async () => {
     const form = { prompt: "", size: "1280x720", optimize_prompt_mode: "fast" };
     expect((await gantry.call("POST", "/api/v1/gantry/image/predict", { form })).status).toBe(200);
   });
 });
 
-describe("a model that was stored under an earlier rule", () => {
+describe("a model stored under an earlier rule", () => {
   async function stored(name: string, properties: object): Promise<void> {
     expect((await put(name, manifest(inputs({ prompt: text }, ["prompt"])))).status).toBe(201);
     const older = JSON.stringify(inputs(properties));
     await gantry.database.sql`
       update models set manifest = jsonb_set(manifest::jsonb, '{input}', ${older}::text::jsonb)::json
       where name = ${name}`;
-    // Which makes the server read it anew.
+    // Makes the server read it again.
     const patched = await gantry.call("PATCH", `/api/v1/admin/${name}`, { json: { title: "Older" } });
     expect(patched.status, patched.text).toBe(200);
   }
   const predict = (name: string, form: Record<string, string | Blob>) =>
     gantry.call("POST", `/api/v1/admin/${name}/predict`, { form });
 
-  test("may be patched, and says whose fault it is that it has no prompt", async () => {
+  test("can be patched, and its calls blame the manifest for the missing prompt", async () => {
     await stored("speechless", { a: text, image });
     const answer = await predict("speechless", { a: "x" });
     expect([answer.status, answer.body.detail], answer.text).toEqual([
@@ -137,7 +137,7 @@ describe("a model that was stored under an earlier rule", () => {
     expect(answer.body.detail[0].msg).toMatch(/manifest has no input named prompt/);
   });
 
-  test("names the field that its caller left out and could have sent", async () => {
+  test("names the field that the caller omitted and could have sent", async () => {
     await stored("optional", { prompt: text });
     const answer = await predict("optional", {});
     expect(answer.body.detail, answer.text).toMatchObject([{ loc: ["body", "prompt"], type: "missing" }]);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient } from "../../../../../packages/sdk/src/index.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 
-/** A model that Gantry ships is never lost for good. */
+/** A built-in model can always be restored. */
 let gantry: GantryNode;
 beforeAll(async () => {
   gantry = await startGantry();
@@ -12,7 +12,7 @@ afterAll(() => gantry.close());
 const path = "/api/v1/gantry/text";
 const restore = (at = path, key = gantry.adminKey) => gantry.call("POST", `${at}/restore`, { key });
 
-test("one that was deleted stays away over a start, and comes back as it ships", async () => {
+test("a deleted model stays deleted over a restart and is restored as shipped", async () => {
   const { body: before } = await gantry.call("GET", path);
   await gantry.call("PATCH", path, { json: { title: "Changed" } });
   expect((await gantry.call("DELETE", path)).status).toBe(204);
@@ -31,7 +31,7 @@ test("one that was deleted stays away over a start, and comes back as it ships",
   await beside.close();
 });
 
-test("follows what ships again", async () => {
+test("it is updated with releases again", async () => {
   await gantry.call("DELETE", path);
   await restore();
   const [row] = await gantry.database.sql`
@@ -40,7 +40,7 @@ test("follows what ships again", async () => {
   expect(row).toEqual({ follows: true });
 });
 
-test("one that stands, and what is none, is not restored, nor by anybody", async () => {
+test("existing models and unknown names are not restored, and only admins can restore", async () => {
   expect((await restore()).body).toEqual({ detail: expect.stringContaining("delete it first"), status_code: 409 });
   for (const other of ["/api/v1/gantry/nothing", "/api/v1/admin/text", "/api/v1/nobody/text"]) {
     expect((await restore(other)).status, other).toBe(404);

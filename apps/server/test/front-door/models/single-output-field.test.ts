@@ -48,7 +48,7 @@ async function spoken<T>(answer: Promise<T>): Promise<T> {
 
 const eventsOf = async (path: string) =>
   Array.fromAsync(readStream(await gantry.fetch("POST", `${path}/stream/`, { form })));
-/** What each field was given piece by piece, put together. */
+/** The joined fragments of each field. */
 const gathered = (events: { output_data?: Record<string, string[]> }[]) => {
   const whole: Record<string, string> = {};
   for (const { output_data: output = {} } of events) {
@@ -57,7 +57,7 @@ const gathered = (events: { output_data?: Record<string, string[]> }[]) => {
   return whole;
 };
 
-test.each([[undefined], [["answer"]]])("a chat's one text fills the only output, required %j", async (required) => {
+test.each([[undefined], [["answer"]]])("a chat's text fills the only output, required %j", async (required) => {
   const path = await put(`asked-${required?.length ?? 0}`, outputOf({ answer: text }, required), chatBackend());
   const whole = await spoken(gantry.call("POST", path, { form }));
   expect(whole.status, whole.text).toBe(200);
@@ -77,14 +77,14 @@ test.each([[undefined], [["answer"]]])("a chat's one text fills the only output,
   ).toEqual(asStream);
 });
 
-test("one text goes to the streamed output, and to no file", async () => {
+test("text goes to the streamed output, not to a file", async () => {
   const path = await put("beside", outputOf({ cover: picture, note: text, story: streamed }), chatBackend());
   expect(gathered(await spoken(eventsOf(path)))).toEqual({ story: "w0 w1 " });
   const silent = await put("covered", outputOf({ cover: picture, note: text }), chatBackend());
   expect((await spoken(gantry.call("POST", silent, { form }))).body.output_data).toEqual({ note: "w0 w1 " });
 });
 
-test("the models of the server fill outputs of any name", async () => {
+test("built-in models fill outputs of any name", async () => {
   const plain = await put("rules-plain", outputOf({ answer: text }, ["answer"]), rules);
   const answer = await gantry.call("POST", plain, { form });
   expect(answer.body.output_data, answer.text).toEqual({ answer: expect.stringContaining("42") });
@@ -101,7 +101,7 @@ test("the models of the server fill outputs of any name", async () => {
   });
 });
 
-test("what another service streams fills a whole output, and its whole output a streamed one", async () => {
+test("a remote stream fills a plain output, and a remote plain output fills a stream", async () => {
   await put("far-plain", outputOf({ answer: text }, ["answer"]), rules);
   await put("far-live", outputOf({ reply: streamed }, ["reply"]), rules);
   const whole = await put("near-plain", outputOf({ result: text }, ["result"]), relay("admin/far-live"));

@@ -23,7 +23,7 @@ async function put(name: string, properties: object): Promise<Answer> {
   return gantry.call("PUT", `/api/v1/admin/${name}`, { json: manifest(properties) });
 }
 
-/** One value as a field, in a list, in an object and as a default: what each came to, "fits" or the types of faults. */
+/** Checks a value as a field, in a list, in an object and as a default; each result is "fits" or the fault types. */
 async function judged(rule: object, value: unknown): Promise<{ field: string; list: string; object: string }> {
   const properties = {
     field: rule,
@@ -88,8 +88,8 @@ const wrong: [object, unknown, string][] = [
   [{ type: "string", enum: ["a", "b"] }, "c", "one_of"],
 ];
 
-describe("a value is judged by one rule wherever it stands", () => {
-  test.each(fitting)("%j takes %j", async (rule, value) => {
+describe("a value is checked by one rule everywhere", () => {
+  test.each(fitting)("%j accepts %j", async (rule, value) => {
     expect(await judged(rule, value)).toEqual({ field: "fits", list: "fits", object: "fits" });
     const defaulted = { a: { ...rule, default: value }, b: { type: "array", items: rule, default: [value] } };
     const answer = await put("defaulted", defaulted);
@@ -115,12 +115,12 @@ describe("a value is judged by one rule wherever it stands", () => {
   });
 });
 
-test("null fits a list's entries that may be null, whatever values they have otherwise", async () => {
+test("null is valid for nullable list entries, whatever their enum", async () => {
   const rule = { type: ["string", "null"], enum: ["a"] };
   expect(await judged(rule, null)).toMatchObject({ list: "fits", object: "fits" });
 });
 
-test("equal lists and objects are the same value of an enum, in whatever order they name their parts", async () => {
+test("equal lists and objects match an enum value, whatever their key order", async () => {
   const choice = { type: "object", enum: [{ a: 1, b: [2] }] };
   const answer = await put("chooser", { choice: { ...choice, default: { b: [2], a: 1 } } });
   expect(answer.status, answer.text).toBe(201);
@@ -141,7 +141,7 @@ test.each(["http://:pw@a.example/", "http://u@a.example/", "http://u:p@a.example
   },
 );
 
-test("a value that is made to be slow is judged, and 20 faults of it are told", async () => {
+test("a slow value is checked, and 20 of its faults are reported", async () => {
   const values = Array.from({ length: 500 }, (_, i) => `value-${i}`);
   const answer = await put("slow", {
     many: { type: "array", items: { type: "string", enum: values } },
@@ -155,8 +155,8 @@ test("a value that is made to be slow is judged, and 20 faults of it are told", 
   expect(body.detail).toHaveLength(20);
 });
 
-describe("a model that was stored under an earlier rule", () => {
-  test("is changed in all that the patch names, and mended where that is wrong", async () => {
+describe("a model stored under an earlier rule", () => {
+  test("can be patched, and repaired where it is invalid", async () => {
     expect((await put("older", { link: text })).status).toBe(201);
     const older = { link: { ...uri, default: "" } };
     await gantry.database.sql`
@@ -174,7 +174,7 @@ describe("a model that was stored under an earlier rule", () => {
     expect((await patch({ input: { type: "object", properties: { link: uri } } })).status).toBe(200);
   });
 
-  test("a whole number that is too large to be exact is no default, also within an object or a list", async () => {
+  test("an integer too large to be exact is not a valid default, also within an object or a list", async () => {
     const whole = { type: "integer" };
     for (const field of [
       { type: "object", properties: { big: whole }, default: { big: 2 ** 60 } },

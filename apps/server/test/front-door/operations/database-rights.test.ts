@@ -4,7 +4,7 @@ import { connect, type Database } from "../../../src/engines/database/index.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 import { gantryCommand } from "../../support/gantry-command.ts";
 
-/** Role and database, of the same name. */
+/** Name of both the role and the database. */
 const name = `app_${randomBytes(4).toString("hex")}`;
 let superuser: Database;
 let gantry: GantryNode;
@@ -34,7 +34,7 @@ const servesAgain = async () => {
   await expect.poll(async () => (await predict()).status, { timeout: 10_000 }).toBe(200);
 };
 
-test("a role whose rights were taken away is called so, and serves again by itself when it has them", async () => {
+test("a role that lost its rights is reported, and the server recovers when they return", async () => {
   expect((await predict()).status).toBe(200);
   await superuser.sql.unsafe(`revoke all on all tables in schema public from ${name}`);
   const reason = "The database role lacks privileges on its tables or schema.";

@@ -3,7 +3,7 @@ import { connect } from "../../../src/engines/database/index.ts";
 import { testDatabase } from "../../support/database.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 
-/** As an operator, or another program on the same server, may have set them: nothing that we rely on is as usual. */
+/** Unusual settings that an operator or another program may have made. */
 const unusual = {
   TimeZone: "Asia/Kolkata",
   DateStyle: "SQL, DMY",
@@ -36,7 +36,7 @@ afterAll(async () => {
   await own.drop();
 });
 
-test("settings of the role or the database change nothing of what is served", async () => {
+test("settings of the role or the database do not change answers", async () => {
   const key = await gantry.newUser("anna");
   const manifest = {
     title: "Mine",
@@ -60,7 +60,7 @@ test("settings of the role or the database change nothing of what is served", as
   expect(gantry.logged()).not.toMatch(/"level":(40|50|60)/);
 }, 60_000);
 
-test("every connection has them as the program needs them, and what replicas must have stays the operator's", async () => {
+test("every connection has the required settings; replication settings stay unchanged", async () => {
   const read = async (): Promise<Record<string, string>> => {
     const database = connect({ url: own.url, poolSize: 1 });
     const names = Object.keys(unusual);

@@ -23,7 +23,7 @@ afterAll(() => {
   upstream.close();
 });
 
-test("a backend outside is called through GANTRY_EGRESS_PROXY", async () => {
+test("a public backend is called through GANTRY_EGRESS_PROXY", async () => {
   const gantry = await startGantry({ env: { GANTRY_EGRESS_PROXY: proxy.address } });
   try {
     const text = { type: "string" };

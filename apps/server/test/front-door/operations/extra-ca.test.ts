@@ -9,7 +9,7 @@ import { readConfig } from "../../../src/config/config.ts";
 import { selfSigned } from "../../../src/engines/net/self-signed.fixture.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 
-/** A model's backend with a certificate that an authority of the operator's own vouches for. */
+/** A model's backend with a certificate of the operator's own authority. */
 const upstream = createServer(selfSigned, (request, response) => {
   request.resume().on("end", () => response.end(JSON.stringify({ status: "succeeded", output: "safe" })));
 });
@@ -48,8 +48,8 @@ async function predict(gantry: GantryNode) {
   return gantry.call("POST", "/api/v1/admin/safe/predict", { form: { prompt: "x" } });
 }
 
-// Without it first: what is trusted stays trusted for the rest of a process.
-test("a backend that only GANTRY_EXTRA_CA vouches for is called with it, and without it is not", async () => {
+// Without it first: a process keeps a trusted authority until it ends.
+test("a backend certified by GANTRY_EXTRA_CA is called only with that setting", async () => {
   const usual = await startGantry();
   try {
     const refused = await predict(usual);
@@ -66,7 +66,7 @@ test("a backend that only GANTRY_EXTRA_CA vouches for is called with it, and wit
   }
 }, 60_000);
 
-test("a file that is missing, empty or no certificate is told at the start", async () => {
+test("a missing, empty or invalid certificate file is reported at the start", async () => {
   const damaged = join(room, "damaged.pem");
   await writeFile(damaged, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
   const empty = join(room, "empty.pem");

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
-/** What nobody may find in a log, each told apart so that a failure names its way in. */
+/** Values that must not be logged, each distinct so that a failure names its source. */
 const words = {
   prompt: "prompt-a-red-drone-over-tallinn",
   answer: "answer-it-is-a-quadcopter",
@@ -30,7 +30,7 @@ let userKey: string;
 let mood: "well" | "echo" | "cut" | "nonsense" = "well";
 let hooks = 0;
 
-/** Answers as it is told to: among others it quotes in its errors everything that it was sent. */
+/** A scripted upstream whose errors quote everything it received. */
 const upstream = createServer(async (request, response) => {
   let body = "";
   for await (const chunk of request.setEncoding("utf8")) body += chunk;
@@ -106,7 +106,7 @@ afterAll(async () => {
   upstream.close();
 });
 
-test("no secret, no prompt and no answer is logged, whatever goes well or wrong", async () => {
+test("secrets, prompts and answers are never logged, in success or failure", async () => {
   const form = { prompt: words.prompt };
   const { port } = upstream.address() as AddressInfo;
   const webhook = JSON.stringify({
@@ -136,7 +136,7 @@ test("no secret, no prompt and no answer is logged, whatever goes well or wrong"
     ];
     statuses[mood] = answers.map((answer) => answer.status);
   }
-  // The errors were really met, else nothing was tested.
+  // The errors must have occurred, or the test proves nothing.
   expect(statuses.well).toEqual([200, 200, 200, 200]);
   expect(statuses.echo?.[0]).toBe(502);
   expect(statuses.cut?.[0]).toBeGreaterThanOrEqual(502);
@@ -180,7 +180,7 @@ test("no secret, no prompt and no answer is logged, whatever goes well or wrong"
   expect(found).toEqual([]);
 });
 
-test("every line is JSON with a time; a request's line names it and its prediction", async () => {
+test("every line is JSON with a time; request lines have a request id and a prediction id", async () => {
   mood = "well";
   const answer = await gantry.call("POST", "/api/v1/admin/cog/predict", {
     key: userKey,
@@ -200,11 +200,11 @@ test("every line is JSON with a time; a request's line names it and its predicti
     route: "/api/v1/:owner/:model/predict",
     status: 200,
   });
-  // A delivery that failed names its prediction too.
+  // Failed deliveries name their prediction too.
   expect(lines.find((line) => line.delivery_id !== undefined)?.prediction_id).toMatch(/^pred_/);
 });
 
-test("a backend's failure is one line with its cause, whichever way the model was called", async () => {
+test("a backend failure is one line with its cause, on every route", async () => {
   mood = "cut";
   const form = { prompt: "x" };
   const linesOf = (id: string) =>

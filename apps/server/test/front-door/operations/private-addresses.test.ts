@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 
-/** Whoever runs a service of their own beside the server is told which setting lets it be called. */
+/** Refused private addresses name the setting that allows them. */
 let gantry: GantryNode;
 const setting = "; the operator can allow it with GANTRY_ALLOW_PRIVATE_NETWORK=1";
 const loopback = "http://127.0.0.1:9";
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.close());
 
-test("a call of a model names it, while the model itself is accepted", async () => {
+test("a model call names it; the model itself is accepted", async () => {
   const text = { type: "string" };
   const put = await gantry.call("PUT", "/api/v1/admin/near", {
     json: {

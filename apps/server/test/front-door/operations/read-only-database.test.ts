@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.close());
 
-/** As after a failover to a standby: connections end, and those that are made from now on only read, or write again. */
+/** As in a failover to a standby: connections end, and new ones are read-only or writable again. */
 async function closeToWrites(setting: "on" | "off"): Promise<void> {
   const name = new URL(gantry.databaseUrl).pathname.slice(1);
   await gantry.database.transaction(async (tx) => {
@@ -24,12 +24,12 @@ const readiness = async () => {
 };
 const predict = () => gantry.call("POST", "/api/v1/gantry/rules/predict/async/", { form: { prompt: "Hello" } });
 
-test("a database that is read-only is called so, is read from meanwhile, and serves again by itself", async () => {
+test("a read-only database is reported, serves reads, and the server recovers by itself", async () => {
   expect((await predict()).status).toBe(200);
   await closeToWrites("on");
   const reason = "The database is read-only. Nothing can be stored.";
   await expect.poll(readiness).toEqual([503, { status: "not ready", reason }]);
-  // Until the last connection of before has ended.
+  // Until the last old connection has ended.
   await expect.poll(async () => (await predict()).status).toBe(503);
   const refused = await predict();
   expect([refused.status, refused.headers.get("x-service-retryable"), refused.body.detail[0]]).toMatchObject([

@@ -98,7 +98,7 @@ afterAll(async () => {
 const predict = (path: string, options: object = {}) =>
   gantry.call("POST", `/api/v1/admin/${path}`, { key: userKey, form: { prompt, max_tokens: "64" }, ...options });
 
-/** The spans of one prediction once its server span, which comes last, is there. */
+/** The spans of one prediction, once its server span has arrived last. */
 async function spansOf(predictionId: string, last: string): Promise<Map<string, CollectedSpan>> {
   const own = () => {
     const mine = collector.spans.find((span) => span.attributes["gantry.prediction_id"] === predictionId);
@@ -109,7 +109,7 @@ async function spansOf(predictionId: string, last: string): Promise<Map<string, 
 }
 
 describe("traces", () => {
-  test("a request goes on in its caller's trace, through the model's backend and back", async () => {
+  test("a request continues its caller's trace through the model's backend", async () => {
     collector.spans.length = 0;
     const answer = await predict("cog/predict", { headers: traced });
     expect(answer.status, answer.text).toBe(200);
@@ -143,7 +143,7 @@ describe("traces", () => {
     expect(Number(endTimeUnixNano)).toBeGreaterThan(Number(startTimeUnixNano));
   });
 
-  test("a text model's call carries the figures of the conventions, and no word of the prompt", async () => {
+  test("a text model's span has the conventional figures and no prompt text", async () => {
     collector.bodies.length = 0;
     const answer = await predict("chat/predict/stream");
     const id = answer.headers.get("x-prediction-id") ?? "";
@@ -162,7 +162,7 @@ describe("traces", () => {
     expect(collector.bodies.join()).not.toContain(userKey);
   });
 
-  test("what fails is marked with the type of its error", async () => {
+  test("failures carry their error type", async () => {
     const answer = await predict("bad/predict", { headers: traced });
     expect(answer.status).toBe(502);
     const id = answer.headers.get("x-prediction-id") ?? "";
@@ -173,7 +173,7 @@ describe("traces", () => {
     });
   });
 
-  test("a queued one keeps its trace over the queue, to its backend and its webhook", async () => {
+  test("a queued prediction keeps its trace to its backend and webhook", async () => {
     const { port } = upstream.address() as AddressInfo;
     const own = { traceparent: `00-${"ab".repeat(16)}-${parentId}-01` };
     const webhook = JSON.stringify({ url: `http://127.0.0.1:${port}/hook`, headers: {}, query_params: {} });
@@ -194,7 +194,7 @@ describe("traces", () => {
     );
   });
 
-  test("who decided that nothing is recorded is obeyed, and handed on", async () => {
+  test("an unsampled trace is respected and passed on", async () => {
     const unsampled = `00-${"cd".repeat(16)}-${parentId}-00`;
     await predict("cog/predict", { headers: { traceparent: unsampled } });
     expect(calls[0]?.headers.traceparent).toBe(unsampled);
@@ -220,7 +220,7 @@ async function scrape(options: object = { key: metricsKey }): Promise<Map<string
 }
 
 describe("GET /metrics", () => {
-  test("counts what happened, to the last request and micro", async () => {
+  test("counts requests and micro-dollars exactly", async () => {
     const before = await scrape();
     slowMs = 300;
     for (let n = 0; n < 3; n++) await predict("cog/predict");
@@ -263,7 +263,7 @@ describe("GET /metrics", () => {
     expect(grown('gantry_added_latency_seconds_count{way="stream"}')).toBe(1);
   });
 
-  test("shows the state of the moment", async () => {
+  test("shows the current state", async () => {
     slowMs = 1500;
     const running = predict("cog/predict");
     await waitFor("the call", () => calls.length === 1);
@@ -288,7 +288,7 @@ describe("GET /metrics", () => {
     await running;
   });
 
-  test("holds no id, no name and no path of anybody", async () => {
+  test("contains no ids, names or paths", async () => {
     await predict("cog/predict");
     await gantry.call("GET", "/api/v1/admin/cog/predict/async/result?request_id=pred_00000000000000000000000000");
     await gantry.call("GET", "/looks/like/tracy/and/pred_123");
@@ -296,7 +296,7 @@ describe("GET /metrics", () => {
     expect(names).not.toMatch(/tracy|pred_|usr_|key_|admin.(cog|chat|bad)|looks/);
   });
 
-  test("is the operator's alone", async () => {
+  test("is only for the operator", async () => {
     const asked = async (options: object, path = "/metrics") => (await gantry.call("GET", path, options)).status;
     expect(await asked({ key: "" })).toBe(401);
     expect(await asked({ key: "gk_000000000000_wrong" })).toBe(401);
@@ -309,7 +309,7 @@ describe("GET /metrics", () => {
     expect((await gantry.call("POST", "/metrics")).status).toBe(405);
   });
 
-  test("is open where the operator says so", async () => {
+  test("is public if the operator allows it", async () => {
     const open = await startGantry({ env: { GANTRY_METRICS_OPEN: "1" } });
     try {
       expect((await open.call("GET", "/metrics", { key: "" })).status).toBe(200);

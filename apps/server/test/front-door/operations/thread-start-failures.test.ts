@@ -5,7 +5,7 @@ import { type GantryNode, startGantry } from "../../support/gantry.ts";
 
 const scripts = vi.hoisted(() => ({ areGone: true }));
 
-/** As while the packages are replaced under a running server: a thread that is started finds nothing to run. */
+/** As during an upgrade under a running server: a new thread does not find its file. */
 vi.mock("node:worker_threads", async (original) => {
   const actual = await original<typeof import("node:worker_threads")>();
   class Worker extends actual.Worker {
@@ -30,7 +30,7 @@ const errorLines = (thread: string) =>
     .filter((line) => line.includes(`A thread of ${thread} could not be started`))
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-test("a thread that cannot be started is no fault of a schema, a file or a picture's prompt", async () => {
+test("a thread that cannot start is not reported as a fault of the schema, file or prompt", async () => {
   const agent = { name: "A", goal: "G", tools: [], input_schema: { type: "object" } };
   const clip = new File([Uint8Array.from(await makeVideo({ format: "mp4", seconds: 3 }))], "a.mp4");
   const file = { type: "string", format: "binary", "x-media": "video", "x-max-duration": 1 };

@@ -65,7 +65,7 @@ const result = async (model: string, id: string, query = "", options: object = {
 const itemOf = async (model: string, id: string) => (await result(model, id, "&wait=20")).body.inference_responses[0];
 
 describe("a queued prediction", () => {
-  test("is accepted with its addresses, pending, then done; by GET and POST", async () => {
+  test("is accepted with its addresses, then pending, then done, by GET and POST", async () => {
     const answer = await gantry.call("POST", "/api/v1/admin/slow/predict/async/", { form: { prompt: "x" } });
     const id = answer.body.prediction_id;
     expect(answer.body).toEqual({
@@ -102,7 +102,7 @@ describe("a queued prediction", () => {
     expect(posted.body.inference_responses[0].response).toEqual({ output: "done" });
   });
 
-  test("makes a picture from an inline image, and its files have links", async () => {
+  test("draws a picture from an inline image, and its files have links", async () => {
     const red = await sharp({ create: { width: 3000, height: 2000, channels: 3, background: "#c00" } })
       .png()
       .toBuffer();
@@ -144,7 +144,7 @@ describe("a queued prediction", () => {
     await waitFor("the upstream call to be closed", () => cog.open === 0);
   });
 
-  test("404 for an unknown id, another's, and another model's path; 422 without an id or with a wrong wait", async () => {
+  test("404 for an unknown id, another user's and another model's path; 422 without an id or with an invalid wait", async () => {
     const id = await accept("admin/slow");
     await waitFor("the upstream call", () => cog.open === 1);
     cog.finishOne();
@@ -171,7 +171,7 @@ describe("a queued prediction", () => {
     expect((await itemOf("admin/slow", id)).response).toEqual({ output: "done" });
   });
 
-  test("runs on although its model was retired meanwhile, at the price of its acceptance", async () => {
+  test("continues after its model is retired, at the accepted price", async () => {
     await gantry.call("PUT", "/api/v1/admin/passing", { json: slow({ capacity: 1 }) });
     const ids = [await accept("admin/passing"), await accept("admin/passing")];
     await waitFor("the upstream call", () => cog.open === 1);
@@ -193,7 +193,7 @@ describe("a queued prediction", () => {
 });
 
 describe("JSON lines", () => {
-  test("live from another node than the one that runs it, then replayed", async () => {
+  test("live from another node, then replayed", async () => {
     const reader = await startGantry({ beside: gantry, env: { GANTRY_ROLE: "api" } });
     try {
       const id = await accept("admin/chat");
@@ -226,7 +226,7 @@ describe("JSON lines", () => {
     }
   });
 
-  test("straight from the accept route; leaving cancels nothing", async () => {
+  test("directly from the accept route; a disconnect does not cancel", async () => {
     const leaving = new AbortController();
     const response = await gantry.fetch("POST", "/api/v1/admin/chat/predict/async/", {
       form: { prompt: "x" },
@@ -265,7 +265,7 @@ describe("JSON lines", () => {
 });
 
 describe("fairness, priority and limits", () => {
-  test("one user's crowd does not starve another's one, and high priority goes first", async () => {
+  test("one user's many predictions do not starve another user's, and high priority goes first", async () => {
     const [crowd, single] = [await gantry.newUser("crowd"), await gantry.newUser("single")];
     const crowded: string[] = [];
     for (let i = 0; i < 8; i++) crowded.push(await accept("admin/one", { prompt: `c${i}` }, { key: crowd }));
@@ -291,7 +291,7 @@ describe("fairness, priority and limits", () => {
     expect(order.filter((id) => crowded.includes(id))).toEqual(crowded);
   });
 
-  test("queued ones wait for their user's parallel limit instead of being refused", async () => {
+  test("queued predictions wait for the parallel limit instead of being refused", async () => {
     await gantry.call("PUT", "/api/v1/admin/wide", { json: slow({ capacity: 50 }) });
     const key = await gantry.newUser("limited", { plan: "free" });
     const ids = [];
@@ -314,7 +314,7 @@ describe("fairness, priority and limits", () => {
     });
   });
 
-  test("the figures of the queue are right while jobs wait, run and end", async () => {
+  test("queue figures are correct while jobs wait, run and end", async () => {
     const flow = async () => (await gantry.call("GET", "/api/v1/admin/one/flow")).body;
     const before = await flow();
     expect(before).toMatchObject({ messages: 0, messages_ready: 0, messages_unacknowledged: 0 });
@@ -322,7 +322,7 @@ describe("fairness, priority and limits", () => {
     await waitFor("the upstream call", () => cog.open === 1);
     const during = await flow();
     expect(during).toMatchObject({ messages: 3, messages_ready: 2, messages_unacknowledged: 1 });
-    // Each node writes its figures down once a second.
+    // Each node records its figures once a second.
     const arrived = before.ingress_rate + 3 / 60 - 0.001;
     await waitFor("the arrivals", async () => (await flow()).ingress_rate >= arrived);
     for (const _id of ids) {
@@ -357,7 +357,7 @@ describe("Idempotency-Key", () => {
     expect(cog.started - startedBefore).toBe(1);
   });
 
-  test("a sync run with a key survives its client, and the repeat fetches it", async () => {
+  test("a sync prediction with a key survives a disconnect, and the repeat fetches it", async () => {
     const leaving = new AbortController();
     const sync = (signal?: AbortSignal) =>
       gantry.call("POST", "/api/v1/admin/slow/predict", {
@@ -379,7 +379,7 @@ describe("Idempotency-Key", () => {
     expect((await sync()).body).toEqual(answer.body);
   });
 
-  test("what was refused, cancelled or is worth a retry is not kept", async () => {
+  test("refused, cancelled and retryable outcomes release the key", async () => {
     const poor = await gantry.newUser("penniless", { credit: -1 });
     const refused = await gantry.call("POST", "/api/v1/admin/slow/predict/async/", {
       form: { prompt: "x" },
@@ -398,7 +398,7 @@ describe("Idempotency-Key", () => {
 });
 
 describe("a webhook", () => {
-  test("tells the end of a job, signed, also when it failed", async () => {
+  test("reports the end of a job, signed, also for a failure", async () => {
     const received: { headers: IncomingMessage["headers"]; body: string; url: string | undefined }[] = [];
     const receiver = createServer(async (request, response) => {
       let body = "";
@@ -437,7 +437,7 @@ describe("a webhook", () => {
     receiver.close();
   });
 
-  test("is refused on the sync route and when it is no http address", async () => {
+  test("is refused on the sync route and for an address that is not http", async () => {
     const sync = await gantry.call("POST", "/api/v1/admin/slow/predict", { form: { prompt: "x", webhook: "{}" } });
     expect(sync.body.detail[0]).toMatchObject({ type: "extra_forbidden", loc: ["body", "webhook"] });
     const ftp = await gantry.call("POST", "/api/v1/admin/slow/predict/async", {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
-/** Backends that answer what no good one would, and models that are changed while somebody calls them. */
+/** Misbehaving backends, and models that change during a call. */
 let gantry: GantryNode;
 let answer: (response: ServerResponse) => void = () => {};
 let calls = 0;
@@ -78,9 +78,9 @@ afterAll(async () => {
 const json = (response: ServerResponse, body: string) =>
   void response.writeHead(200, { "content-type": "application/json" }).end(body);
 
-describe("an answer that is nested too deeply", () => {
+describe("a deeply nested answer", () => {
   for (const depth of [300, 6_000, 100_000]) {
-    test(`of ${depth} levels is the backend's fault, once, whichever way it is called`, async () => {
+    test(`of ${depth} levels is an upstream error on every route`, async () => {
       answer = (response) => json(response, `{"status":"succeeded","output":${"[".repeat(depth)}${"]".repeat(depth)}}`);
       calls = 0;
       const sync = await gantry.call("POST", "/api/v1/admin/lists/predict", { form: { prompt: "x" } });
@@ -93,14 +93,14 @@ describe("an answer that is nested too deeply", () => {
     });
   }
 
-  test("of 200 levels is an answer", async () => {
+  test("of 200 levels is accepted", async () => {
     answer = (response) => json(response, `{"status":"succeeded","output":${"[".repeat(200)}${"]".repeat(200)}}`);
     const { status } = await gantry.call("POST", "/api/v1/admin/lists/predict", { form: { prompt: "x" } });
     expect(status).toBe(200);
   });
 });
 
-describe("an error whose text never ends", () => {
+describe("an error with an endless body", () => {
   const begin = (response: ServerResponse, status: number) => {
     response.writeHead(status, { "content-type": "application/json", "content-length": "100" });
     response.write('{"detail"');
@@ -110,7 +110,7 @@ describe("an error whose text never ends", () => {
     ["plain/predict", 400, 502],
     ["plain/predict", 422, 502],
     ["chat/predict/stream", 400, 502],
-  ])("of %s with %i is told by its status, and soon", async (path, status, expected) => {
+  ])("of %s with %i is reported by its status without delay", async (path, status, expected) => {
     answer = (response) => begin(response, status);
     const beganAt = performance.now();
     const told = await gantry.call("POST", `/api/v1/admin/${path}`, { form: { prompt: "x" } });
@@ -120,7 +120,7 @@ describe("an error whose text never ends", () => {
   });
 });
 
-/** A stream of so many letters, and then nothing. */
+/** A stream of this many letters that then hangs. */
 function pour(response: ServerResponse, letters: number): void {
   response.writeHead(200, { "content-type": "text/event-stream" });
   for (let n = 0; n < letters / 1_000; n++) {
@@ -129,7 +129,7 @@ function pour(response: ServerResponse, letters: number): void {
   }
 }
 
-/** Reads so much of a stream, and then does what is to be done about it. */
+/** Reads this much of a stream, then calls `then`. */
 async function readMuch(model: string, key: string, letters: number, then: (id: string) => unknown): Promise<void> {
   const stop = new AbortController();
   const form = { prompt: "a long one", max_tokens: "3000000" };
@@ -144,11 +144,11 @@ async function readMuch(model: string, key: string, letters: number, then: (id: 
       stop.abort();
     }
   } catch {
-    // That is how it leaves.
+    // Expected after the disconnect.
   }
 }
 
-test("who reads a long answer and leaves before its end pays for it, also when many leave together", async () => {
+test("a disconnect in a long answer is charged for it, also when many disconnect together", async () => {
   const key = await gantry.newUser("leaver", { plan: "unlimited", credit: 1_000 });
   answer = (response) => pour(response, 200_000);
   await Promise.all(Array.from({ length: 6 }, () => readMuch("chat", key, 210_000, () => {})));
@@ -168,7 +168,7 @@ test("who reads a long answer and leaves before its end pays for it, also when m
   }
 }, 90_000);
 
-test("so does who cancels it, however long it was, and soon; and not for the time that counting takes", async () => {
+test("so is a quick cancel of a long answer, without the time spent counting", async () => {
   const letters = 6_000_000;
   answer = (response) => pour(response, letters);
   const key = await gantry.newUser("canceller", { plan: "unlimited", credit: 10_000 });
@@ -196,12 +196,11 @@ test("so does who cancels it, however long it was, and soon; and not for the tim
     expect(price).toBeCloseTo(tokens / 100_000, 5);
   }
   expect(timed?.price).toBeGreaterThan(0);
-  // Cancelling takes as long as counting does.
   expect(timed?.price).toBeLessThan((readMs + cancelMs / 2) / 1000 + 0.3);
 }, 120_000);
 
-describe("a model that is changed while a request is being sent", () => {
-  /** Sends all but the end, lets the change happen, and then sends the end. */
+describe("a model that changes while a request is sent", () => {
+  /** Sends all but the end, applies the change, then sends the end. */
   async function callAcross(path: string, key: string, change: () => Promise<unknown>): Promise<string> {
     answer = (response) => json(response, `{"status":"succeeded","output":"done"}`);
     const body = '--b\r\nContent-Disposition: form-data; name="prompt"\r\n\r\nx\r\n--b--\r\n';
@@ -242,7 +241,7 @@ describe("a model that is changed while a request is being sent", () => {
     },
   );
 
-  test("with another schema it asks for the request again", async () => {
+  test("with another schema the request must be repeated", async () => {
     const key = await gantry.newUser("asked-again", { plan: "unlimited", credit: 10 });
     const wide = { ...input, properties: { ...input.properties, more: text } };
     const seen = await callAcross("predict", key, () => patch({ input: wide }));
@@ -252,7 +251,7 @@ describe("a model that is changed while a request is being sent", () => {
   });
 });
 
-test("who began a run may fetch and cancel it although its model was made private since, and nobody else", async () => {
+test("only the caller can fetch and cancel a prediction after its model became private", async () => {
   const [key, stranger] = [await gantry.newUser("beginner"), await gantry.newUser("stranger")];
   const open: ServerResponse[] = [];
   answer = (response) => void open.push(response);

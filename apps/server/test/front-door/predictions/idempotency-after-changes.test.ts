@@ -5,7 +5,7 @@ import { type Answer, type GantryNode, startGantry } from "../../support/gantry.
 import { type SlowCog, startSlowCog } from "../../support/slow-cog.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
-/** What was accepted and paid is answered again under its Idempotency-Key, whatever became of its model and files. */
+/** An accepted and charged prediction is replayed for its Idempotency-Key, even if its model and files changed. */
 let gantry: GantryNode;
 let cog: SlowCog;
 let files: Server;
@@ -137,7 +137,7 @@ describe.each<Way>(["", "/async/"])("a repeat of /predict%s gets the first answe
     expect([fetched, cog.started]).toEqual([fetchedBefore, startedBefore]);
   });
 
-  test("when it was kept by a version whose fingerprints were of the input as it was read", async () => {
+  test("when an earlier version stored it with a fingerprint of the parsed input", async () => {
     const answer = await first(way, { prompt: "x" });
     const old = `${way === "" ? "sync" : "async"}:${"0".repeat(64)}`;
     await gantry.database.sql`update idempotency_keys set fingerprint = ${old}
@@ -145,7 +145,7 @@ describe.each<Way>(["", "/async/"])("a repeat of /predict%s gets the first answe
     expect(shown(await send(way, { prompt: "x" }))).toEqual(shown(answer));
   });
 
-  test("but neither with other fields, nor with another key, nor when the model is retired", async () => {
+  test("but not with other fields, another key, or a retired model", async () => {
     await first(way, { prompt: "x" });
     const other: [Form, string?][] = [[{ prompt: "y" }], [{ prompt: "x", style: "plain" }], [{ prompt: "x" }, "k2"]];
     expect((await send(way, { prompt: "y" })).body.detail[0].type).toBe("idempotency_key_reused");
@@ -164,7 +164,7 @@ describe.each<Way>(["", "/async/"])("a repeat of /predict%s gets the first answe
     expect((await send(way, { prompt: "x" })).body).toEqual({ detail: "Project not found", status_code: 404 });
   });
 
-  test("while the first is still fetching, and only that one fetches", async () => {
+  test("while the first is still fetching, and only the first fetches", async () => {
     paperDelayMs = 400;
     const form = { prompt: "x", paper: paperUrl };
     const both = Promise.all([send(way, form), send(way, form)]);
@@ -176,7 +176,7 @@ describe.each<Way>(["", "/async/"])("a repeat of /predict%s gets the first answe
     expect([fetched, await runs()]).toEqual([1, 1]);
   });
 
-  test("also when the first was taken for dead because it fetched for long", async () => {
+  test("also when the first was considered dead because of a slow fetch", async () => {
     paperDelayMs = 1_500;
     const form = { prompt: "x", paper: paperUrl };
     const slow = send(way, form);
@@ -186,7 +186,7 @@ describe.each<Way>(["", "/async/"])("a repeat of /predict%s gets the first answe
     paperDelayMs = 0;
     const quick = send(way, form);
     await waitFor("the upstream call", () => cog.open === 1);
-    // By then it has fetched too, and has found that another is the first.
+    // It has fetched by then and found that another request took over.
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     expect(cog.open).toBe(1);
     cog.finishAll();
@@ -194,7 +194,7 @@ describe.each<Way>(["", "/async/"])("a repeat of /predict%s gets the first answe
     expect([fetched, await runs()]).toEqual([2, 1]);
   });
 
-  test("what was refused keeps nothing", async () => {
+  test("a refused request does not keep its key", async () => {
     paper = undefined;
     const refused = await send(way, { prompt: "x", paper: paperUrl });
     expect(refused.body.detail[0].type).toBe("file_download_error");
@@ -203,7 +203,7 @@ describe.each<Way>(["", "/async/"])("a repeat of /predict%s gets the first answe
   });
 });
 
-test("a repeat of /predict gets the first answer when the model only streams by now; a first request does not", async () => {
+test("a repeat of /predict gets the first answer after the model became streaming-only; a first request does not", async () => {
   const answer = await first("", { prompt: "x" });
   await change({ output: { ...manifest.output, properties: { output: { ...text, isStream: true } } } });
   expect(shown(await send("", { prompt: "x" }))).toEqual(shown(answer));

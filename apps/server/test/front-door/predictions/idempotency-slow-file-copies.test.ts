@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
-/** The files of a queued prediction go to the store before it is admitted, and the store may take its time. */
+/** The files of a queued prediction are stored before its admission, and the store may be slow. */
 let gantry: GantryNode;
 let store: Server;
 const objects = new Set<string>();
@@ -25,7 +25,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => store.listen(0, "127.0.0.1", resolve));
   const endpoint = `http://127.0.0.1:${(store.address() as AddressInfo).port}`;
-  // No worker: what is admitted stays in the queue.
+  // Without a worker, admitted predictions stay queued.
   const s3 = { S3_ENDPOINT: endpoint, S3_BUCKET: "gantry", S3_ACCESS_KEY_ID: "a", S3_SECRET_ACCESS_KEY: "b" };
   gantry = await startGantry({ env: { GANTRY_ROLE: "api", ...s3 } });
   const text = { type: "string" };
@@ -60,7 +60,7 @@ afterEach(async () => {
   await gantry.database.sql`truncate live_predictions, idempotency_keys`;
 });
 
-/** The first of its key is taken for dead while its file is copied. */
+/** The first request with a key is considered dead while its file is copied. */
 async function beginSlowly(key: string) {
   const send = () =>
     gantry.call("POST", "/api/v1/admin/paid/predict/async/", {
@@ -72,13 +72,13 @@ async function beginSlowly(key: string) {
   const slow = send();
   await waitFor("the copy", () => heldPuts.length === 1);
   isHolding = false;
-  // From then on a key is asked for anew.
+  // From then on the key can be taken over.
   await new Promise((resolve) => setTimeout(resolve, 1_100));
   await gantry.database.sql`update idempotency_keys set created_at = now() - interval '61 seconds'`;
   return { slow, send, goOn: () => heldPuts.splice(0).forEach((release) => void release()) };
 }
 
-test("who was taken for dead while its files were copied is the repeat of who took over", async () => {
+test("a request considered dead during its file copy becomes a repeat of its successor", async () => {
   const key = await gantry.newUser("patient");
   const { slow, send, goOn } = await beginSlowly(key);
   const quick = await send();
@@ -88,7 +88,7 @@ test("who was taken for dead while its files were copied is the repeat of who to
   expect([await admitted(), copies()]).toEqual([[quick.body.prediction_id], [quick.body.prediction_id]]);
 });
 
-test("where who took over was refused, it is told to ask again", async () => {
+test("if the successor was refused, it gets a retryable error", async () => {
   const key = await gantry.newUser("unlucky");
   const { slow, send, goOn } = await beginSlowly(key);
   await gantry.database.sql`delete from idempotency_keys`;

@@ -50,7 +50,7 @@ const send = (way: Way, key: string, idempotencyKey: string | undefined, form: F
 const rateOf = ({ headers }: Answer) =>
   ["limit", "remaining", "reset"].map((name) => headers.get(`x-ratelimit-${name}`));
 
-/** Sends it as the first of its kind and lets it end. */
+/** Sends a first request and lets it end. */
 async function first(way: Way, key: string, idempotencyKey: string, form: Form = small): Promise<Answer> {
   const answer = send(way, key, idempotencyKey, form);
   await waitFor("the upstream call", () => cog.open === 1);
@@ -74,7 +74,7 @@ async function newPlan(name: string, requestsPerMinute: number): Promise<string>
 describe.each<Way>(["", "/async/"])("a repeat of /predict%s", (way) => {
   const name = way === "" ? "sync" : "async";
 
-  test("gets the first answer, whatever its size, when the funds have run out", async () => {
+  test("gets the first answer, whatever its size, without funds", async () => {
     const key = await gantry.newUser(`spender-${name}`, { credit: 1 });
     const answers = [await first(way, key, "k1"), await first(way, key, "k2", large)];
     expect((await gantry.call("GET", "/api/v2/me", { key })).body.balance).toBeCloseTo(-0.2);
@@ -86,12 +86,12 @@ describe.each<Way>(["", "/async/"])("a repeat of /predict%s", (way) => {
     for (const form of [small, large]) {
       expect((await send(way, key, "k3", form)).body).toEqual({ detail: "Insufficient funds", status_code: 403 });
     }
-    // Another input under the key is wrong input, and funds come before that.
+    // Another input with the same key is invalid, and funds are checked first.
     expect((await send(way, key, "k1", large)).status).toBe(403);
     expect(cog.started).toBe(startedBefore);
   });
 
-  test("gets it when the minute is used up, with the figures of the limit, and counts as no request", async () => {
+  test("gets the first answer with rate-limit headers when the minute is used up, and does not count", async () => {
     const key = await gantry.newUser(`hasty-${name}`, { plan: await newPlan(`two-${name}`, 2) });
     const answers = [await first(way, key, "k1"), await first(way, key, "k2", large)];
     expect(answers.map((answer) => rateOf(answer).slice(0, 2))).toEqual([
@@ -112,7 +112,7 @@ describe.each<Way>(["", "/async/"])("a repeat of /predict%s", (way) => {
     expect((await send(way, key, "k3")).status).toBe(429);
   });
 
-  test("a wrong key, or one of another input, is refused after the limits, and counts", async () => {
+  test("an invalid key, or one of another input, is refused after the limits and counts", async () => {
     const key = await gantry.newUser(`careless-${name}`, { plan: await newPlan(`three-${name}`, 3) });
     await first(way, key, "k1");
     const empty = await send(way, key, "");
@@ -129,7 +129,7 @@ describe.each<Way>(["", "/async/"])("a repeat of /predict%s", (way) => {
   });
 });
 
-test("a key that was used on the other route is refused for that, with the same fields or others", async () => {
+test("a key that was used on the other route is refused, whatever the fields", async () => {
   const key = await gantry.newUser("elsewhere");
   for (const [way, other] of [
     ["", "/async/"],
@@ -150,7 +150,7 @@ test("a key that was used on the other route is refused for that, with the same 
   }
 });
 
-test("a final failure keeps its key, one that is worth a repeat gives it free", async () => {
+test("a final failure keeps its key, a retryable one releases it", async () => {
   const key = await gantry.newUser("unlucky");
   const accepted = async () => (await send("/async/", key, "k1")).body.prediction_id as string;
   const itemOf = async (id: string) => {
@@ -159,7 +159,7 @@ test("a final failure keeps its key, one that is worth a repeat gives it free", 
   };
   const id = await accepted();
   await waitFor("the upstream call", () => cog.open === 1);
-  // Two workers have died with it, and now the third.
+  // Two workers died with it, and now the third.
   await gantry.database.sql`
     update live_predictions set holder = 'node_that_died', claim = claim + 1, deaths = 2 where id = ${id}`;
   const item = await itemOf(id);
@@ -171,7 +171,7 @@ test("a final failure keeps its key, one that is worth a repeat gives it free", 
     url: expect.any(String),
   });
   expect(await accepted()).toBe(id);
-  // As one that ended before it was kept whether a repeat is worth it: then it is what the table says.
+  // As a row from before retryability was stored: then the error table decides.
   await gantry.database.sql`
     update ended_predictions set error = (error::jsonb #- '{0,retryable}')::json where id = ${id}`;
   const again = await accepted();
@@ -180,7 +180,7 @@ test("a final failure keeps its key, one that is worth a repeat gives it free", 
   await waitFor("the upstream calls to be closed", () => cog.open === 0);
 });
 
-test("a repeat of a final failure says as the first did that it is final", async () => {
+test("a repeat of a final failure is final, too", async () => {
   const key = await gantry.newUser("told-so");
   const { body } = await first("", key, "k1");
   const error = [{ type: "internal_server_error", loc: ["body"], msg: "Broken for good", retryable: false }];
@@ -194,8 +194,8 @@ test("a repeat of a final failure says as the first did that it is final", async
   ]);
 });
 
-describe("a repeat that waits for the first", () => {
-  /** Both are sent; the first runs, and its repeat has found that. */
+describe("a repeat that waits for the first request", () => {
+  /** Sends both; the first runs, and the repeat waits for it. */
   async function sendTwice(key: string) {
     const running = send("", key, "k1");
     await waitFor("the upstream call", () => cog.open === 1);
@@ -207,7 +207,7 @@ describe("a repeat that waits for the first", () => {
   const loseNodeOf = (id: string) =>
     gantry.database.sql`update live_predictions set holder = 'node_that_died', claim = claim + 1 where id = ${id}`;
 
-  test("takes its place where the node of the first died", async () => {
+  test("takes over when the node of the first died", async () => {
     const { id, running, waiting } = await sendTwice(await gantry.newUser("bereft"));
     const startedBefore = cog.started;
     await loseNodeOf(id);
@@ -220,7 +220,7 @@ describe("a repeat that waits for the first", () => {
     expect(body.prediction_id).not.toBe(id);
   }, 40_000);
 
-  test("is told of it in the end where the next one is lost too", async () => {
+  test("gets a final error when the successor is lost too", async () => {
     const key = await gantry.newUser("bereft-twice");
     const { id, running, waiting } = await sendTwice(key);
     const other = send("", key, "k1");
@@ -231,7 +231,7 @@ describe("a repeat that waits for the first", () => {
       return rows[0]?.id;
     };
     await waitFor("the run of one of them", async () => (await next()) !== undefined, 20_000);
-    // The other one waits for it by then.
+    // The other repeat waits for it by then.
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     await loseNodeOf((await next()) ?? "");
     await running;

@@ -6,7 +6,7 @@ import { type GantryNode, startGantry } from "../../support/gantry.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 let gantry: GantryNode;
-/** 36 megapixels, the most that an image may have: 829 bytes that take a second to decode. */
+/** 36 megapixels, the maximum, in 829 bytes that take a second to decode. */
 let avif: Buffer;
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ const paint = (form: Record<string, string | Blob>, key?: string) =>
   gantry.call("POST", "/api/v1/gantry/image/predict", { form: { prompt: "a hill", ...form }, ...(key && { key }) });
 const dataUri = (bytes: Buffer, type: string) => `data:${type};base64,${bytes.toString("base64")}`;
 
-describe("an image of a format that the field does not take", () => {
+describe("an image of a format that the field does not accept", () => {
   const refused = { detail: [{ type: "invalid_image_format", loc: ["body", "image"] }] };
   const undecoded = async (image: string | Blob) => {
     const before = [await inspected("probe"), await inspected("decode")];
@@ -40,7 +40,7 @@ describe("an image of a format that the field does not take", () => {
 
   test("is refused by its head, as a data: URI", () => undecoded(dataUri(avif, "image/png")));
 
-  test("is refused by its head, behind an address", async () => {
+  test("is refused by its head, at an address", async () => {
     const server = createServer((_request, response) => response.end(avif));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     await undecoded(`http://127.0.0.1:${(server.address() as AddressInfo).port}/photo.png`);
@@ -55,13 +55,13 @@ describe("an image of a format that the field does not take", () => {
   });
 });
 
-test("images of one user that take long to decode do not keep another's waiting", async () => {
+test("one user's slow images do not delay another user's", async () => {
   const [crowd, other] = [await gantry.newUser("crowd", { plan: "free" }), await gantry.newUser("other")];
   const large = dataUri(await flat(6000).jpeg({ progressive: true }).toBuffer(), "image/jpeg");
   const small = dataUri(await flat(64).png().toBuffer(), "image/png");
   const fields = ["image", ...Array.from({ length: 9 }, (_, n) => `image${n + 1}`)];
   const ended: string[] = [];
-  // Refused in the end for another reason, so that nothing is painted.
+  // Refused later for another reason, so that no picture is drawn.
   const send = async (name: string, key: string, images: Record<string, string>) => {
     const answer = await paint({ size: "none", ...images }, key);
     ended.push(name);

@@ -57,7 +57,7 @@ test.each([
   ["a divided pair and a NUL", ["a\ud83e", "\udd84b", " c\u0000d", " end"]],
   ["halves without their other halves", ["a\udd84", "b\ud83e", "c \ud83e", ""]],
   ["the mark of what cannot be stored", ["\uffff0000", "\uffff", "ffff"]],
-])("JSON lines say live what the model said: %s", async (_, words) => {
+])("JSON lines show the output live: %s", async (_, words) => {
   const whole = words.join("");
   const form = { prompt: "x" };
   const lines = gather(
@@ -67,7 +67,7 @@ test.each([
   await waitFor("both upstream calls", () => chat.open === 2);
   for (const word of words) {
     chat.say(word);
-    // Longer than pieces are gathered.
+    // Longer than the batching interval.
     await rest(400);
   }
   await waitFor("the stream to have it all", () => stream.said() === whole);
@@ -88,7 +88,7 @@ test.each([
   }
 });
 
-test("a piece that could not be stored is told before the next one", async () => {
+test("a fragment that could not be stored is sent before the next one", async () => {
   const { sql } = gantry.database;
   const accepted = await gantry.call("POST", "/api/v1/admin/chat/predict/async/", { form: { prompt: "x" } });
   const id = accepted.body.prediction_id;
@@ -107,7 +107,7 @@ test("a piece that could not be stored is told before the next one", async () =>
   expect(lines.said()).toBe("one two three");
 });
 
-test("JSON lines from the accept route carry the figures of the limit, a request id and the prediction's", async () => {
+test("JSON lines from the accept route have rate-limit headers, a request id and the prediction's id", async () => {
   const key = await gantry.newUser("limited", { plan: "free" });
   const response = await gantry.fetch("POST", "/api/v1/admin/chat/predict/async/", {
     form: { prompt: "x" },

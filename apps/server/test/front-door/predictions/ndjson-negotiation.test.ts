@@ -31,7 +31,7 @@ test.each([
   ["application/x-ndjson-not", json],
   ["text/plain;a=application/x-ndjson", json],
   ["*/*", json],
-])("who accepts %s gets %s", async (accept, type) => {
+])("Accept: %s gets %s", async (accept, type) => {
   const headers = { accept };
   const result = await gantry.call("GET", `${route}/async/result/?request_id=${id}`, { headers });
   expect([result.status, result.headers.get("content-type")]).toEqual([200, type]);

@@ -54,10 +54,10 @@ const said = (lines: Line[]) => lines.flatMap((line) => line.output_data?.output
 test.each([
   ["cancelled", 499, "generation_cancelled"],
   ["cut off", 502, "downstream_service_error"],
-])("what a run said that was %s is told live and afterwards", async (how, status, type) => {
+])("the transcript of a %s prediction is readable live and afterwards", async (how, status, type) => {
   const id = await begin();
   const live = linesOf(id);
-  // Each longer than pieces are gathered; the last is still unwritten when the run ends.
+  // Each longer than the batching interval; the last is still unwritten at the end.
   for (const word of ["one ", "t\u0000wo \ud83e", "\udd84 "]) {
     chat.say(word);
     await rest(400);
@@ -77,7 +77,7 @@ test.each([
   expect(await linesOf(id, other)).toEqual([{ detail: "Prediction not found", status_code: 404 }]);
 });
 
-test("a run that began anew and failed is told once", async () => {
+test("a restarted and failed prediction has one transcript", async () => {
   const id = await begin();
   chat.say("one two");
   await waitFor("the piece", async () => (await gantry.database.sql`select 1 from prediction_fragments`).length === 1);
@@ -90,7 +90,7 @@ test("a run that began anew and failed is told once", async () => {
   expect(said(await linesOf(id))).toBe("one two three");
 });
 
-test("a run that said nothing has no lines but the first and the last", async () => {
+test("a prediction without text has only the first and the last line", async () => {
   const id = await begin();
   await gantry.call("POST", `${route}/cancel/?prediction_id=${id}`);
   expect(await linesOf(id)).toEqual([{ prediction_id: id }, expect.objectContaining({ status: 499 })]);

@@ -4,7 +4,7 @@ import { type ChatServer, startChatServer } from "../../support/chat-server.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
-/** Queued runs that are begun again while somebody reads along, on the node that works on them or on another. */
+/** Queued predictions that restart while a follower reads, on the same node or another. */
 let gantry: GantryNode;
 let second: GantryNode;
 let chat: ChatServer;
@@ -42,7 +42,7 @@ async function begin(): Promise<string> {
   return accepted.body.prediction_id;
 }
 
-/** The run's worker is taken for dead, and nobody has begun it again yet. */
+/** The worker is considered dead, and the prediction has not restarted yet. */
 async function loseWorker(id: string): Promise<void> {
   await gantry.database.sql`update live_predictions set holder = 'node_that_died', claim = claim + 1 where id = ${id}`;
 }
@@ -62,7 +62,7 @@ async function* jsonLines(id: string, node: GantryNode): AsyncGenerator<StreamEv
   }
 }
 
-/** The events as they arrive, and the text that a reader has by them who starts anew where it is told so. */
+/** The events as they arrive, and the reader's text, which restarts on a reset event. */
 function gather(events: AsyncIterable<StreamEvent>) {
   const lines: StreamEvent[] = [];
   const end = (async () => {
@@ -78,7 +78,7 @@ const follow = (id: string) => gather(createClient({ url: second.url, key: secon
 const haveAll = (readers: ReturnType<typeof read>[], text: string) =>
   waitFor(`all to have ${text}`, () => readers.every((reader) => reader.text() === text));
 
-test("a run that says another text is told anew to who reads along, and alone to who comes then", async () => {
+test("a restart with another text resets the transcript for followers; later readers see only the new text", async () => {
   const id = await begin();
   const along = [read(id), read(id, second), follow(id)];
   chat.say("A0 A1 A2 ");
@@ -112,7 +112,7 @@ test("a run that says another text is told anew to who reads along, and alone to
   expect(usage.body.results).toMatchObject([{ request_id: id, output_tokens: 2, price: 0.002 }]);
 });
 
-test("a run that says the same again goes on without a word", async () => {
+test("a restart with the same text continues silently", async () => {
   const id = await begin();
   const along = [read(id), read(id, second), follow(id)];
   chat.say("one two ");
@@ -132,7 +132,7 @@ test("a run that says the same again goes on without a word", async () => {
   }
 });
 
-test("a run that says less, or nothing, takes back what it had said before", async () => {
+test("a restart with less or no text withdraws the earlier text", async () => {
   for (const words of ["one", ""]) {
     const id = await begin();
     const along = [read(id), read(id, second), follow(id)];
@@ -150,7 +150,7 @@ test("a run that says less, or nothing, takes back what it had said before", asy
   }
 });
 
-test("a run that says another text and is cancelled has said that one", async () => {
+test("a restarted and cancelled prediction keeps the new text", async () => {
   const id = await begin();
   const along = [read(id), read(id, second)];
   chat.say("A0 A1 A2 ");
@@ -159,7 +159,7 @@ test("a run that says another text and is cancelled has said that one", async ()
   await loseWorker(id);
   await begunAgain(calls);
   chat.say("B0 B1");
-  // Shorter than pieces are gathered: the words come with the end.
+  // Shorter than the batching interval: the text arrives with the end.
   await new Promise((resolve) => setTimeout(resolve, 50));
   await gantry.call("POST", `${route}/cancel/?prediction_id=${id}`);
   const replay = read(id, second);

@@ -64,11 +64,11 @@ test.each<[object]>([
   [{ grid: [1, 2] }],
   [{ grid: [{ b: [2], a: 1 }] }],
   [{ link: "https://exämple.org/ü" }],
-  // More than a double holds exactly, as many seeds are; it was read before anybody could look at it.
+  // More digits than a double can represent, like many seeds.
   [{ count: 2 ** 60 }],
-  // Null for an optional part is as good as none.
+  // Null counts as omitted for an optional part.
   [{ o: { k: 1, when: null } }],
-])("%j is what the model promises", async (output) => {
+])("%j matches the output schema", async (output) => {
   const { status, text, body, charged } = await predict(output);
   expect(status, text).toBe(200);
   expect(body.output_data).toEqual(output);
@@ -95,14 +95,14 @@ test.each<[object]>([
   [{ link: "mailto:a@b" }],
   [{ link: "http://u:p@x/" }],
   [{ count: 1.5 }],
-])("%j is not, and costs nothing", async (output) => {
+])("%j does not match, and is not charged", async (output) => {
   const { status, text, body, charged } = await predict(output);
   expect(status, text).toBe(502);
   expect(body.detail).toMatchObject([{ type: "downstream_service_error", loc: ["body"] }]);
   expect(charged).toBe(0);
 });
 
-test("the owner is told which part of an output breaks its promise, and how", async () => {
+test("the owner learns which part of an output is invalid, and why", async () => {
   const { body } = await predict({ o: { k: 1, when: "soon" } });
   expect(body.detail[0].msg).toMatch(
     /invalid value for its output field o\.when: Input should be an ISO 8601 date/,

@@ -46,7 +46,7 @@ test.each([
   "2026-01-31T00:00:00+24:00",
   "2026-01-31T00:00:00 02:00",
   "2026-01-31",
-])("%s is no moment", async (at) => {
+])("%s is not a valid time", async (at) => {
   const [fault, ...more] = faultsOf(await gantry.call("POST", route, { form: { at } }));
   expect(more).toEqual([]);
   expect(fault).toMatchObject({ type: "datetime_parsing", loc: ["body", "at"], input: at });
@@ -58,12 +58,12 @@ test.each([
   "2026-01-31t23:59:59.123456789012z",
   "2026-01-31T23:59:59+05:30",
   "2026-01-31T23:59:59-0530",
-])("%s is one", async (at) => {
+])("%s is a valid time", async (at) => {
   const answer = await gantry.call("POST", route, { form: { at } });
   expect(answer.status, answer.text).toBe(200);
 });
 
-test("a null fills an output that may be null, whatever values it has otherwise", async () => {
+test("null is valid for a nullable output, whatever its enum", async () => {
   output = { mood: null };
   const answer = await gantry.call("POST", route, { form: { at: "2026-01-31 23:59" } });
   expect(answer.body.output_data, answer.text).toEqual({ mood: null });
@@ -72,7 +72,7 @@ test("a null fills an output that may be null, whatever values it has otherwise"
   output = "made";
 });
 
-test("the query of a result is told all its faults", async () => {
+test("all faults in the query of a result are reported", async () => {
   const { body } = await gantry.call("POST", `${route}/async/`, { form: { at: "2026-01-31 23:59" } });
   const id: string = body.prediction_id;
   const ask = (query: string) => gantry.call("GET", `${route}/async/result/?${query}`);
@@ -96,7 +96,7 @@ test("the query of a result is told all its faults", async () => {
     expect((await ask(`request_id=${id}&wait=${wait}`)).status).toBe(200);
 });
 
-test("an id to cancel that is no text is told as that", async () => {
+test("an id to cancel that is not a string is reported", async () => {
   const cancel = (query: string, json?: unknown) => gantry.call("POST", `${route}/cancel/${query}`, { json });
   for (const [json, name] of [
     [{ prediction_id: 5 }, "prediction_id"],

@@ -3,7 +3,7 @@ import { type GantryNode, startGantry } from "../../support/gantry.ts";
 import { type SlowCog, startSlowCog } from "../../support/slow-cog.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
-/** Whoever has paid for a run may look after it when its model is gone. */
+/** A caller keeps access to a prediction after its model is retired. */
 let gantry: GantryNode;
 let cog: SlowCog;
 let key: string;
@@ -41,7 +41,7 @@ beforeEach(async () => {
 
 const pathOf = (address: string) => address.slice(address.indexOf("/api/"));
 
-/** Accepts one, waits until it runs, and retires its model. */
+/** Starts a prediction and retires its model. */
 async function orphan(): Promise<{ id: string; result: string; cancel: string }> {
   const { body } = await gantry.call("POST", `${path}/predict/async/`, { form: { prompt: "x" }, key });
   await waitFor("the upstream call", () => cog.open === 1);
@@ -49,7 +49,7 @@ async function orphan(): Promise<{ id: string; result: string; cancel: string }>
   return { id: body.prediction_id, result: pathOf(body.result_url), cancel: pathOf(body.cancel_url) };
 }
 
-test("its result is there for its caller, as JSON and as JSON lines", async () => {
+test("its caller can read the result as JSON and as JSON lines", async () => {
   const { id, result } = await orphan();
   const pending = await gantry.call("GET", result, { key });
   expect(pending.body.inference_responses?.[0].infer_details).toMatchObject({ status: 202, request_id: id });
@@ -80,7 +80,7 @@ test("its caller can cancel it, by the link and by a body", async () => {
   expect(again.body).toEqual({ prediction_id: id, status: 499 });
 });
 
-test("anybody else, any other id and every other route finds no project", async () => {
+test("other users, other ids and other routes are Project not found", async () => {
   const { id, result, cancel } = await orphan();
   const other = await gantry.newUser("stranger");
   const confined = await gantry.call("POST", "/api/v2/admin/users/caller/keys", { json: { models: ["gantry/text"] } });

@@ -53,7 +53,7 @@ async function took<T>(work: Promise<T>): Promise<[T, number]> {
   return [await work, performance.now() - since];
 }
 
-test("readers are answered at once: the present item, lines that end, a repeat that may be made again", async () => {
+test("readers are answered at once: the current item, lines that end, a retryable repeat", async () => {
   const leaves = await startGantry({ beside: stays, env: { GANTRY_ROLE: "api" } });
   try {
     const jobs = [
@@ -97,7 +97,7 @@ test("readers are answered at once: the present item, lines that end, a repeat t
   }
 });
 
-test("what has not ended by then is a failure of ours: retryable, free of charge, and its key is free", async () => {
+test("unfinished predictions fail as retryable, without a charge, and release their key", async () => {
   const leaves = await startGantry({ beside: stays, env: { GANTRY_ROLE: "api" } });
   try {
     const key = await stays.newUser("paying");

@@ -5,7 +5,7 @@ import { readStream } from "../../support/read-stream.ts";
 import { type SlowCog, startSlowCog } from "../../support/slow-cog.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
-/** What a prediction of the stream route says, read as JSON lines by others than its client. */
+/** The transcript of a streamed prediction, read as JSON lines by followers. */
 let gantry: GantryNode;
 let second: GantryNode;
 let chat: ChatServer;
@@ -45,7 +45,7 @@ afterAll(async () => {
 });
 
 afterEach(async () => {
-  // A test that failed in the middle leaves no call to the next.
+  // A failed test must not leave open calls to the next.
   chat.cut();
   cog.finishAll();
   await waitFor("nothing to be live", async () => {
@@ -96,7 +96,7 @@ async function stream({
     ...(signal && { signal }),
   });
   const events = gather(readStream(response));
-  // Whoever leaves reads no end.
+  // A disconnected follower does not read the end.
   events.end.catch(() => {});
   await waitFor("the acknowledgement", () => events.all.length > 0);
   return { ...events, id: events.all[0].prediction_id as string };
@@ -118,12 +118,12 @@ async function replayed(id: string, model = "chat"): Promise<Event[]> {
 const saidIn = (lines: readonly Event[]) => lines.flatMap((line) => line.output_data?.output ?? []).join("");
 const oneCall = () => waitFor("the upstream call", () => chat.open === 1);
 
-test("is live for each who follows, on any node, with what was said before first", async () => {
+test("is live for every follower on any node, starting with the earlier text", async () => {
   const own = await stream();
   await oneCall();
   chat.say("zero ", "o\u0000ne \ud83e");
   await waitFor("the stream to have it", () => own.said().length > 8);
-  // Longer than pieces are gathered: nothing is written for nobody.
+  // Longer than the batching interval: without followers nothing is written.
   await rest(400);
   expect(await pieces()).toEqual([]);
   const here = await follow(own.id);
@@ -151,14 +151,14 @@ test.each([
   ["cut off", "not followed", 502, "downstream_service_error"],
   ["left by its client", "followed", 499, "generation_cancelled"],
   ["left by its client", "not followed", 499, "generation_cancelled"],
-])("is told again when it was %s, %s", async (how, whether, status, type) => {
+])("is replayed after it was %s, %s", async (how, whether, status, type) => {
   const leaving = new AbortController();
   const own = await stream({ signal: leaving.signal });
   await oneCall();
   const followers = whether === "followed" ? [await follow(own.id), await follow(own.id, { node: second })] : [];
   for (const word of ["one ", "t\u0000wo \ud83e", "\udd84 "]) {
     chat.say(word);
-    // Longer than pieces are gathered; the last word is still unwritten when it ends.
+    // Longer than the batching interval; the last word is still unwritten at the end.
     await rest(400);
   }
   chat.say("three");
@@ -182,7 +182,7 @@ test.each([
   expect((await gantry.call("GET", path, { headers, key: stranger })).status).toBe(404);
 });
 
-test("goes on when a follower leaves, and others still follow", async () => {
+test("continues for others when a follower disconnects", async () => {
   const own = await stream();
   await oneCall();
   const leaving = new AbortController();
@@ -199,7 +199,7 @@ test("goes on when a follower leaves, and others still follow", async () => {
   expect(next.all.at(-1)).toEqual(own.all.at(-1));
 });
 
-test("is live for who followed while it still waited for capacity", async () => {
+test("is live for a follower from before the start", async () => {
   const first = await stream({ model: "one" });
   await oneCall();
   const waiting = await stream({ model: "one" });
@@ -216,7 +216,7 @@ test("is live for who followed while it still waited for capacity", async () => 
   expect(saidIn(await replayed(waiting.id, "one"))).toBe("my turn");
 });
 
-test("is live although the notice that somebody follows was lost", async () => {
+test("is live although the notification of a follower was lost", async () => {
   const own = await stream();
   await oneCall();
   chat.say("one ");
@@ -234,7 +234,7 @@ test("is live although the notice that somebody follows was lost", async () => {
   expect(saidIn(lines.all)).toBe("one two");
 });
 
-test("a long text is told whole, while it is live and when it failed", async () => {
+test("a long text is complete, live and after a failure", async () => {
   const own = await stream();
   await oneCall();
   const long = `${"word ".repeat(60_000)}\u{1F984}`;
@@ -250,7 +250,7 @@ test("a long text is told whole, while it is live and when it failed", async () 
   for (const said of [lines.said(), saidIn(await replayed(own.id))]) expect(said === `${long} end`).toBe(true);
 });
 
-test("of what went to nobody's lines nothing stays behind, and what said nothing has none", async () => {
+test("nothing is stored without followers or without text", async () => {
   const own = await stream();
   await oneCall();
   await cancel(own.id);
@@ -260,7 +260,7 @@ test("of what went to nobody's lines nothing stays behind, and what said nothing
   expect(row).toEqual({ said: null });
 });
 
-test("what a node that was taken for dead had written is kept, and its pieces are removed", async () => {
+test("the transcript of a node considered dead is kept, and its fragments are removed", async () => {
   const own = await stream();
   await oneCall();
   const lines = await follow(own.id, { node: second });
@@ -272,7 +272,7 @@ test("what a node that was taken for dead had written is kept, and its pieces ar
   expect(saidIn(await replayed(own.id))).toBe("last words");
 });
 
-test("what was said is kept when the node that holds it stops, followed or not", async () => {
+test("the transcript is kept when its node stops, followed or not", async () => {
   const stopping = await startGantry({ beside: gantry });
   const [followed, alone] = [await stream({ node: stopping }), await stream({ node: stopping })];
   await waitFor("both upstream calls", () => chat.open === 2);
@@ -287,7 +287,7 @@ test("what was said is kept when the node that holds it stops, followed or not",
   }
 });
 
-test("a synchronous run with an Idempotency-Key is followed to its end", async () => {
+test("a synchronous prediction with an Idempotency-Key can be followed to its end", async () => {
   const options = { form: { prompt: "x" }, headers: { "idempotency-key": "followed-1" } };
   const path = "/api/v1/admin/whole/predict";
   const first = gantry.call("POST", path, options);
@@ -306,7 +306,7 @@ test("a synchronous run with an Idempotency-Key is followed to its end", async (
   expect((await gantry.call("POST", path, options)).body).toEqual(answer.body);
 });
 
-test("a queued run with an Idempotency-Key has one text for the first request and its repeat", async () => {
+test("a queued prediction with an Idempotency-Key has one transcript for the first request and its repeat", async () => {
   const post = () =>
     gantry.fetch("POST", "/api/v1/admin/chat/predict/async/", {
       form: { prompt: "x" },

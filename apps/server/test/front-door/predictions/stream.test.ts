@@ -59,7 +59,7 @@ const usageOf = async (id: string) => {
 };
 
 describe("a stream", () => {
-  test("is acknowledged before the upstream has said anything, then brings pieces, then the counts", async () => {
+  test("is acknowledged before the upstream's first word, then brings fragments, then counts", async () => {
     const { response, next, events, untilUpstream } = await open();
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toContain("text/event-stream");
@@ -79,7 +79,7 @@ describe("a stream", () => {
       stream_details: { input_tokens: 11, output_tokens: 7, model_size_in_billions: 7 },
     });
     expect((await events.next()).done).toBe(true);
-    // 11 × 100 + 7 × 1000 micros and half a dollar for the request.
+    // 11 × 100 + 7 × 1000 micro-dollars and half a dollar for the request.
     expect(await usageOf(id)).toMatchObject({
       route: "stream",
       status: 200,
@@ -114,7 +114,7 @@ describe("a stream", () => {
     });
   });
 
-  test("of anthropic/default goes to the operator's server where one is set, private address or not", async () => {
+  test("of anthropic/default uses the operator's server if set, at any address", async () => {
     const other = await startGantry({
       env: { GANTRY_LLM_URL: chat.url, GANTRY_LLM_MODEL: "house-model", GANTRY_ALLOW_PRIVATE_NETWORK: "0" },
     });
@@ -134,7 +134,7 @@ describe("a stream", () => {
       chat.end({ prompt_tokens: 5, completion_tokens: 1 });
       const events = await Array.fromAsync(readStream(await call));
       expect(events.at(-1).stream_details).toEqual({ input_tokens: 5, output_tokens: 1 });
-      // It is the operator's: nobody else's call reaches it, whoever names its address.
+      // Only the operator's model may call it; other models that name its address may not.
       const calls = chat.requests.length;
       const eve = await other.newUser("eve");
       for (const [owner, key, url] of [
@@ -156,13 +156,13 @@ describe("a stream", () => {
     }
   });
 
-  test("refuses before it starts with an ordinary error", async () => {
+  test("is refused before it starts with an ordinary error", async () => {
     const answer = await gantry.call("POST", "/api/v1/admin/chat/predict/stream/", { form: {} });
     expect(answer.status).toBe(422);
     expect(answer.body.detail[0]).toMatchObject({ type: "missing", loc: ["body", "prompt"] });
   });
 
-  test("takes the user part, and refuses a wrong one", async () => {
+  test("accepts the user part, and refuses an invalid one", async () => {
     const wrong = await gantry.call("POST", "/api/v1/admin/chat/predict/stream/", {
       form: { prompt: "x", user: "{}" },
     });
@@ -170,7 +170,7 @@ describe("a stream", () => {
     expect(wrong.body.detail[0].loc).toEqual(["body", "user", "id"]);
   });
 
-  test("puts high priority ahead of the others in the model's line", async () => {
+  test("puts high priority first in the model's queue", async () => {
     const first = await open({ model: "admin/one" });
     await first.next();
     await first.untilUpstream();
@@ -196,7 +196,7 @@ describe("a stream", () => {
     expect(order).toEqual(["urgent", "ordinary"]);
   });
 
-  test("a cut upstream is an error inside the stream, charged nothing", async () => {
+  test("a cut upstream is an error inside the stream without a charge", async () => {
     const { next, events, untilUpstream } = await open();
     const { prediction_id: id } = await next();
     await untilUpstream();
@@ -219,8 +219,8 @@ describe("a stream", () => {
   });
 });
 
-describe("leaving and cancelling", () => {
-  test("a client that leaves stops the upstream and pays for the tokens made", async () => {
+describe("disconnecting and cancelling", () => {
+  test("a disconnect stops the upstream, and produced tokens are charged", async () => {
     const leaving = new AbortController();
     const { next, untilUpstream } = await open({ signal: leaving.signal });
     const { prediction_id: id } = await next();
@@ -280,7 +280,7 @@ describe("leaving and cancelling", () => {
     }
   });
 
-  test("an ended one answers its own status; unknown, another's and another model's are 404; no id is 422", async () => {
+  test("an ended prediction returns its status; unknown, another user's and another model's are 404; no id is 422", async () => {
     const stream = await open();
     const { prediction_id: id } = await stream.next();
     await stream.untilUpstream();
@@ -306,13 +306,13 @@ describe("leaving and cancelling", () => {
   });
 });
 
-test("a slow reader holds the upstream back instead of filling memory", async () => {
+test("a slow reader slows the upstream down instead of filling memory", async () => {
   const { response, untilUpstream } = await open();
   await untilUpstream();
   const megabyte = "x".repeat(1024 * 1024);
   for (let i = 0; i < 64; i++) chat.say(megabyte);
   await new Promise((resolve) => setTimeout(resolve, 500));
-  // Of 64 MB only what fits the buffers on the way was taken; the rest still waits at the sender.
+  // Of 64 MB only the buffers' content was read; the rest waits at the sender.
   expect(chat.buffered()).toBeGreaterThan(40 * 1024 * 1024);
   await response.body?.cancel();
   await waitFor("the upstream to be closed", () => chat.open === 0);

@@ -49,7 +49,7 @@ const predict = (model: string, form: Record<string, string | Blob>, options: ob
   gantry.call("POST", `/api/v1/${model}/predict`, { form, ...options });
 
 describe("a synchronous prediction", () => {
-  test("answers the output, a ready link, and keeps the image as a file of the caller", async () => {
+  test("returns the output with a link, and stores the image as the caller's file", async () => {
     const answer = await predict("gantry/image", { prompt: "three drones above the sea at dawn", size: "1280x720" });
     expect(answer.status, answer.text).toBe(200);
     expect(answer.body).toEqual({
@@ -69,7 +69,7 @@ describe("a synchronous prediction", () => {
     expect((await fetch(signed.body.url)).status).toBe(200);
   });
 
-  test("an answer that is not of the promised type is the upstream's fault, and free", async () => {
+  test("an output of the wrong type is an upstream error without a charge", async () => {
     const { balance } = (await gantry.call("GET", "/api/v2/me")).body;
     const call = predict("admin/count", { prompt: "x" });
     await waitFor("the call", () => cog.open === 1);
@@ -85,7 +85,7 @@ describe("a synchronous prediction", () => {
     expect(answer.headers.get("x-request-id")).toMatch(/^req_/);
   });
 
-  test("an inline image, an uploaded one and a data URI are all taken", async () => {
+  test("an inline image, an uploaded one and a data URI are accepted", async () => {
     const png = await sharp({ create: { width: 64, height: 64, channels: 3, background: "#ff0000" } })
       .png()
       .toBuffer();
@@ -122,7 +122,7 @@ describe("a synchronous prediction", () => {
     expect(answer.headers.get("x-service-retryable")).toBe("false");
   });
 
-  test("all that is wrong is told at once, and its links lead somewhere", async () => {
+  test("all faults are reported at once, and their links work", async () => {
     const answer = await predict("gantry/image", {
       size: "9x9",
       watermark: "maybe",
@@ -156,7 +156,7 @@ describe("a synchronous prediction", () => {
   });
 });
 
-describe("refusals, in their order", () => {
+describe("refusals in order", () => {
   test("401 without a key and with a wrong one, on every route", async () => {
     for (const key of ["", "gk_000000000000_wrong"]) {
       const answer = await predict("nobody/nothing", { prompt: "x" }, { key });
@@ -198,7 +198,7 @@ describe("refusals, in their order", () => {
   });
 });
 
-describe("a run that does not end by itself", () => {
+describe("a prediction that does not end", () => {
   test("is ended by the time limit with 504, and the upstream call with it", async () => {
     const answer = await predict("admin/short", { prompt: "x" });
     expect(answer.status).toBe(504);
@@ -207,7 +207,7 @@ describe("a run that does not end by itself", () => {
     await waitFor("the upstream call to be closed", () => cog.open === 0);
   });
 
-  test("stops when its client leaves, and is written down as cancelled", async () => {
+  test("stops when its client disconnects, and is recorded as cancelled", async () => {
     const leaving = new AbortController();
     const call = predict("admin/slow", { prompt: "x" }, { signal: leaving.signal });
     await waitFor("the upstream call", () => cog.open === 1);
@@ -224,7 +224,7 @@ describe("a run that does not end by itself", () => {
 });
 
 describe("capacity", () => {
-  test("no more than the capacity run at once; the others wait their turn and all end", async () => {
+  test("at most the capacity runs at once; the others wait and all end", async () => {
     const startedBefore = cog.started;
     const calls = Array.from({ length: 7 }, () => predict("admin/slow", { prompt: "x" }));
     await waitFor("two upstream calls", () => cog.open === 2);
@@ -239,7 +239,7 @@ describe("capacity", () => {
     expect(cog.started - startedBefore).toBe(7);
   });
 
-  test("capacity holds over two nodes, and a slot freed on one is used on the other", async () => {
+  test("capacity is enforced over two nodes, and a slot freed on one is used on the other", async () => {
     const second = await startGantry({ beside: gantry });
     try {
       const first = predict("admin/one", { prompt: "x" });
@@ -257,7 +257,7 @@ describe("capacity", () => {
     }
   });
 
-  test("who waits longer than the model's queue limit gets 504", async () => {
+  test("waiting longer than the model's queue limit is 504", async () => {
     const first = predict("admin/queue", { prompt: "x" });
     await waitFor("the first upstream call", () => cog.open === 1);
     const second = await predict("admin/queue", { prompt: "y" });
@@ -266,7 +266,7 @@ describe("capacity", () => {
     expect((await first).status).toBe(200);
   });
 
-  test("who leaves the line frees its place", async () => {
+  test("a disconnect while waiting leaves the queue", async () => {
     const first = predict("admin/one", { prompt: "x" });
     await waitFor("the first upstream call", () => cog.open === 1);
     const leaving = new AbortController();
@@ -285,7 +285,7 @@ describe("capacity", () => {
     expect(slots).toEqual({ running: 0, waiting: 0 });
   });
 
-  test("raising the capacity lets those who wait go on", async () => {
+  test("raising the capacity starts waiting predictions", async () => {
     const calls = Array.from({ length: 3 }, () => predict("admin/one", { prompt: "x" }));
     await waitFor("the first upstream call", () => cog.open === 1);
     await gantry.call("PATCH", "/api/v1/admin/one", { json: { capacity: 3 } });
@@ -295,8 +295,8 @@ describe("capacity", () => {
   });
 });
 
-test("a driver that fails answers 500 without a word of why, and the log has the request id", async () => {
-  // A built-in that does not exist can only be put there behind the validation's back.
+test("a failing driver is a 500 without details, and the log has the request id", async () => {
+  // Validation refuses an unknown built-in, so the test writes it directly.
   await gantry.database.sql`
     update models set version = version + 1, manifest = jsonb_set(manifest::jsonb, '{backend}', '{"type":"builtin","model":"secret-internal-name"}')::json
     where name = 'private'`;

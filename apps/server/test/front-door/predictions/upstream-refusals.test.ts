@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { useRunsPlatform } from "../../support/runs-platform.ts";
 
-/** What the owner of a model learns when the service behind it refuses: the status, and nothing that it said. */
+/** A model's owner sees the status of a refusing upstream, and none of its text. */
 const platform = useRunsPlatform();
 let status = 500;
 const said = "no-one-may-read-this";
@@ -40,10 +40,10 @@ const refusals: [status: number, sentence: string][] = [
   [500, "failed (status 500)."],
 ];
 
-describe.each(refusals)("a service that answers %i", (given, sentence) => {
+describe.each(refusals)("an upstream that answers %i", (given, sentence) => {
   const told = { type: "downstream_service_error", msg: `The service behind the model ${sentence}` };
 
-  test("is told of by its status, at once and from the queue", async () => {
+  test("is reported by its status, sync and queued", async () => {
     status = given;
     const sync = await platform.gantry.call("POST", "/api/v1/admin/refusing-cog/predict", { form: { prompt: "x" } });
     expect(sync.status).toBe(502);
@@ -55,7 +55,7 @@ describe.each(refusals)("a service that answers %i", (given, sentence) => {
     expect(sync.text + ended.text).not.toContain(said);
   });
 
-  test("is told of in a run, and in a stream", async () => {
+  test("is reported by its status in a run and in a stream", async () => {
     status = given;
     const agent = await platform.makeAgent({ model: "admin/refusing-chat" });
     const { body, text } = await platform.run(agent);
@@ -67,7 +67,7 @@ describe.each(refusals)("a service that answers %i", (given, sentence) => {
   });
 });
 
-test("a service that has too much to do is told of by its status too, and may be asked again", async () => {
+test("an overloaded upstream is reported by its status and is retryable", async () => {
   status = 429;
   const busy = await platform.gantry.call("POST", "/api/v1/admin/refusing-cog/predict", { form: { prompt: "x" } });
   expect([busy.status, busy.headers.get("x-service-retryable")]).toEqual([503, "true"]);

@@ -35,7 +35,7 @@ describe("an address that is too long once it is encoded", () => {
   test.each([
     ["by its parameters", "query_params", { url: "/q", query_params: { big: "a".repeat(8192) } }],
     ["by itself", "url", { url: `/${"ü".repeat(1500)}` }],
-  ])("is refused at the door: %s", async (_, field, { url, ...more }) => {
+  ])("is refused at admission: %s", async (_, field, { url, ...more }) => {
     const refused = await accept({ url: hook + url, ...more });
     expect(refused.status, refused.text).toBe(422);
     expect(refused.body.detail).toMatchObject([
@@ -43,7 +43,7 @@ describe("an address that is too long once it is encoded", () => {
     ]);
   });
 
-  test("is sent where it just fits", async () => {
+  test("is accepted if it just fits", async () => {
     const fitting = 8192 - `${hook}/q?big=`.length;
     const accepted = await accept({ url: `${hook}/q`, query_params: { big: "a".repeat(fitting) } });
     expect(accepted.status, accepted.text).toBe(200);
@@ -53,7 +53,7 @@ describe("an address that is too long once it is encoded", () => {
   });
 });
 
-test("a delivery that is sent again late carries links that work, and is else what it was", async () => {
+test("a late retry carries fresh links and is otherwise unchanged", async () => {
   const { sql } = gantry.database;
   const id = (await accept({ url: hook })).body.prediction_id;
   const arrived = () => received.filter(({ body }) => body.includes(id));
@@ -72,7 +72,7 @@ test("a delivery that is sent again late carries links that work, and is else wh
   };
   expect((await resend()).body).toBe(arrived()[0]?.body);
 
-  // A test cannot wait for a day: the links of the stored payload are made to be of one.
+  // A test cannot wait for a day, so it ages the links of the stored payload.
   await sql`
     update webhook_deliveries set created_at = created_at - interval '25 hours',
       payload = regexp_replace(payload, 'X-Amz-Date=[0-9]{8}', 'X-Amz-Date=20200101')

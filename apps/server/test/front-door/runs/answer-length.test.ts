@@ -4,7 +4,7 @@ import { useRunsPlatform } from "../../support/runs-platform.ts";
 const platform = useRunsPlatform();
 const text = { type: "string" };
 
-test("an agent's model is held to what is reserved for its answer, not to a lower default that predictions have", async () => {
+test("an agent's model may use its whole reservation, not just the default length of predictions", async () => {
   const max_tokens = { type: "integer", default: 300, maximum: 32_000 };
   await platform.makeModel("length", {
     input: { type: "object", properties: { prompt: text, max_tokens }, required: ["prompt"] },
@@ -19,7 +19,7 @@ test("an agent's model is held to what is reserved for its answer, not to a lowe
   const answer = await platform.run(agent);
   expect(answer.body.status, answer.text).toBe("done");
   expect(platform.llm.requests.map((request) => request.max_tokens)).toEqual([4096]);
-  // Ten millionths of a dollar a token, and a little for what was asked.
+  // Ten micro-dollars per token, and a little for the input.
   expect(reserved).toBeGreaterThan(4096 * 10e-6);
   expect(reserved).toBeLessThan(4096 * 10e-6 + 0.002);
   await platform.run(agent, { max_cost: 0.003 });

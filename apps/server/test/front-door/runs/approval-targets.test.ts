@@ -13,7 +13,7 @@ import { type AgentRuns, startAgentRuns } from "../../support/agent-runs.ts";
 import { allScopes } from "../../support/idp-connector.ts";
 import { inTurn, type LlmAnswer } from "../../support/scripted-llm.ts";
 
-/** An approval is good for what was shown: the same call elsewhere is another call. */
+/** An approval is valid only for the target shown. */
 
 let t: AgentRuns;
 let tenant: TenantServer;
@@ -39,7 +39,7 @@ afterEach(async () => {
   expect(await verifyLedger(t.gantry.database)).toEqual([]);
 });
 
-/** Both forget what they have seen, so that setting up is no part of it. */
+/** Clears both recordings, so that the set-up does not count. */
 async function connectTo(one: TenantServer): Promise<void> {
   const json = { domain: one.domain, token: one.issue(allScopes) };
   const set = await t.gantry.call("PUT", "/v1/connectors/idp", { json });
@@ -62,13 +62,13 @@ async function approve({ runId, asked }: { runId: string; asked: { id: string } 
   expect(await t.ended(runId)).toMatchObject({ status: "done" });
 }
 
-/** As a server before this rule stored it: bound to tool and arguments alone. */
+/** As an earlier version stored it: bound only to tool and arguments. */
 const forgetTarget = (runId: string) =>
   t.gantry.database.sql`
     update run_confirmations set arguments_hash = split_part(arguments_hash, '.', 1) where run_id = ${runId}`;
 
-describe("the tenant of the question", () => {
-  test("is the one that is called; the caller's connector leads elsewhere meanwhile: nothing is", async () => {
+describe("the tenant of a confirmation", () => {
+  test("is the one called; if the caller's connector changed, nothing is called", async () => {
     const question = await askToRotate();
     expect(question.asked.details.tenant).toBe(tenant.domain);
     await connectTo(elsewhere);
@@ -80,7 +80,7 @@ describe("the tenant of the question", () => {
     expect(types).toContain("tool_result");
   });
 
-  test("stays the same with another token, and through a detour", async () => {
+  test("stays the same with another token, and after switching back", async () => {
     const question = await askToRotate();
     await connectTo(elsewhere);
     await connectTo(tenant);
@@ -88,7 +88,7 @@ describe("the tenant of the question", () => {
     expect([linesOf(tenant), linesOf(elsewhere)]).toEqual([[rotated], []]);
   });
 
-  test("is gone: that is told", async () => {
+  test("was removed: reported", async () => {
     const question = await askToRotate();
     expect((await t.gantry.call("DELETE", "/v1/connectors/idp")).status).toBe(204);
     await approve(question);
@@ -96,7 +96,7 @@ describe("the tenant of the question", () => {
     expect(linesOf(tenant)).toEqual([]);
   });
 
-  test("counts for a read that asks, too", async () => {
+  test("also counts for a read with a confirmation", async () => {
     t.llm.script = inTurn(call("idp_roles_list"), { text: "done" });
     const tools = [{ type: "tool", id: "idp_roles_list", confirm: "always" }];
     const question = await t.runUntilAsked(await t.makeAgent({ tools }));
@@ -106,7 +106,7 @@ describe("the tenant of the question", () => {
     expect(linesOf(elsewhere)).toEqual([]);
   });
 
-  test("counts for a read that had begun when its worker died", async () => {
+  test("also counts for a read that had started when its worker died", async () => {
     t.llm.script = inTurn(call("idp_roles_list"), { text: "done" });
     const tools = [{ type: "tool", id: "idp_roles_list", confirm: "always" }];
     const { runId, asked } = await t.runUntilAsked(await t.makeAgent({ tools }));
@@ -121,7 +121,7 @@ describe("the tenant of the question", () => {
     expect(linesOf(elsewhere)).toEqual([]);
   });
 
-  test("of a question from before an upgrade is the one that it shows", async () => {
+  test("of a confirmation from before an upgrade is the one it shows", async () => {
     const same = await askToRotate();
     await forgetTarget(same.runId);
     await approve(same);
@@ -136,7 +136,7 @@ describe("the tenant of the question", () => {
   });
 });
 
-describe("the tool server of the question", () => {
+describe("the tool server of a confirmation", () => {
   const servers: ScriptedServer[] = [];
   let names = 0;
   afterEach(async () => {
@@ -169,7 +169,7 @@ describe("the tool server of the question", () => {
 
   const wiped = ({ messages }: ScriptedServer) => messages.filter(({ method }) => method === "tools/call").length;
 
-  test("is the one that is called, with whatever credential; moved meanwhile, it is not called", async () => {
+  test("is the one called, with any credential; if its address changed, it is not called", async () => {
     const stays = await askToWipe();
     await stays.change({ auth: { type: "bearer", token: "another-token" } });
     await approve(stays.question);
@@ -182,7 +182,7 @@ describe("the tool server of the question", () => {
     expect([wiped(moves.first), wiped(moves.second)]).toEqual([0, 0]);
   });
 
-  test("of a question from before an upgrade is not known, and called", async () => {
+  test("of a confirmation from before an upgrade is unknown, so the call is made", async () => {
     const { question, first } = await askToWipe();
     await forgetTarget(question.runId);
     await approve(question);
@@ -191,7 +191,7 @@ describe("the tool server of the question", () => {
 });
 
 describe("a secret that is shown once", () => {
-  test("is not taken by who asks for the headers alone", async () => {
+  test("is not consumed by a HEAD request", async () => {
     const question = await askToRotate();
     await approve(question);
     const path = /\/v1\/runs\/\S+\/secrets\/\S+/.exec(t.told(1)[0] ?? "")?.[0] ?? "";

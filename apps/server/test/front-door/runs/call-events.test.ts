@@ -3,7 +3,7 @@ import { gate, type Seen, useRunsPlatform } from "../../support/runs-platform.ts
 import { inTurn, toolResults } from "../../support/scripted-llm.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
-/** Calls are made side by side and end as they end: each result says which call it is of. */
+/** Calls run in parallel and end in any order: each result names its call. */
 
 const platform = useRunsPlatform();
 const { makeAgent, run, start, ended, events } = platform;
@@ -11,7 +11,7 @@ const call: typeof platform.gantry.call = (...args) => platform.gantry.call(...a
 const js = (code: string) => ({ name: "run_javascript", args: { code } });
 const shown = /^call_[0-9a-f]{12}$/;
 
-/** The events of calls by what ties them together, each with its place in the order. */
+/** The events of calls by call id, each with its position. */
 function tied(list: Seen[]): Map<string, Seen[]> {
   const byCall = new Map<string, Seen[]>();
   for (const event of list) {
@@ -30,7 +30,7 @@ async function streamed(runId: string): Promise<Seen[]> {
   }));
 }
 
-test("six calls of one turn, and calls of another, each with its result, in the list and in the stream", async () => {
+test("six calls of one step, and calls of another, each with its result, in the list and in the stream", async () => {
   const codes = ["'a'", "for (let i = 0; i < 2e5; i++); 'b'", "'c'", "'d'", "'e'", "'f'"];
   platform.llm.script = inTurn(
     { calls: codes.map(js) },
@@ -50,7 +50,7 @@ test("six calls of one turn, and calls of another, each with its result, in the 
   }
 });
 
-test("a question, its call and its result; seen from above it is no call of the run above", async () => {
+test("a confirmation, its call and its result; the parent run does not show it as its own call", async () => {
   platform.llm.script = (request) => {
     const results = toolResults(request);
     if (results.length > 0) return { text: results.join() };
@@ -82,7 +82,7 @@ test("a question, its call and its result; seen from above it is no call of the 
   expect([...above.keys()][1]).toBe([...below.keys()][0]);
 });
 
-test("sub-agents side by side, also where they say the same", async () => {
+test("parallel sub-agents, even with the same answer", async () => {
   const held = gate();
   platform.llm.script = async (request) => {
     const goal = request.messages[1]?.content ?? "";
@@ -111,7 +111,7 @@ test("sub-agents side by side, also where they say the same", async () => {
   }
 });
 
-test("events from before they were tied are read as they are", async () => {
+test("events without call ids from earlier versions are read unchanged", async () => {
   platform.llm.script = inTurn({ calls: [js("1")] }, { text: "done" });
   const { body } = await run(await makeAgent({ tools: ["run_javascript"] }));
   const { sql } = platform.gantry.database;

@@ -23,7 +23,7 @@ const refusal = { status: "error", error: { type: "insufficient_funds", message:
 const tools = ["run_model"];
 const ask = (model: string) => ({ name: "run_model", args: { model, input: { prompt: "x" } } });
 
-/** The agent's own model calls another one, so many times at once; then it is done. */
+/** The agent's model calls another one this many times at once; then it is done. */
 function callModels(...models: string[]): void {
   platform.llm.script = (request: LlmRequest) => {
     if (request.model !== "gratis" || toolResults(request).length > 0) return { text: "ok" };
@@ -32,8 +32,8 @@ function callModels(...models: string[]): void {
 }
 const toldLast = () => toolResults(platform.llm.requests.at(-1));
 
-describe("a model call of another's agent, which its caller has not seen", () => {
-  test("is not made where the balance does not cover it, and the run ends", async () => {
+describe("a model call of another user's agent", () => {
+  test("is not made if the balance does not cover it, and the run ends", async () => {
     const creator = await platform.newUser({ credit: 0 });
     const caller = await platform.newUser({ credit: 5 });
     const agent = await makeAgent({ ...free, model: "admin/dear" }, creator.key);
@@ -42,7 +42,7 @@ describe("a model call of another's agent, which its caller has not seen", () =>
     expect(platform.llm.requests).toEqual([]);
   });
 
-  test("nor where the key's month does not", async () => {
+  test("is not made if the key's monthly limit does not cover it", async () => {
     const creator = await platform.newUser({ credit: 0 });
     const caller = await platform.newUser({ credit: 5, key: { monthly_limit: 0.5 } });
     const agent = await makeAgent({ ...free, model: "admin/dollar" }, creator.key);
@@ -50,7 +50,7 @@ describe("a model call of another's agent, which its caller has not seen", () =>
     expect(await walletOf(caller)).toEqual({ balance: 5, reserved: 0 });
   });
 
-  test("may take all that there is, to the last", async () => {
+  test("may use the whole balance", async () => {
     const creator = await platform.newUser({ credit: 0 });
     const caller = await platform.newUser({ credit: 2, key: { monthly_limit: 1 } });
     const agent = await makeAgent({ ...free, model: "admin/dollar" }, creator.key);
@@ -59,7 +59,7 @@ describe("a model call of another's agent, which its caller has not seen", () =>
     expect(await walletOf(caller)).toEqual({ balance: 1, reserved: 0 });
   });
 
-  test("is covered by what the price of the run has left", async () => {
+  test("is covered by the rest of the run's price", async () => {
     const creator = await platform.newUser({ credit: 0 });
     const caller = await platform.newUser({ credit: 1.2 });
     const priced = { ...free, pricing: { per_run: 0.25 } };
@@ -69,7 +69,7 @@ describe("a model call of another's agent, which its caller has not seen", () =>
     expect((await walletOf(creator)).balance).toBe(0);
   });
 
-  test("two that come at once do not both pass on the same money", async () => {
+  test("two concurrent calls cannot use the same money", async () => {
     const creator = await platform.newUser({ credit: 0 });
     const caller = await platform.newUser({ credit: 3.5 });
     const agent = await makeAgent({ ...free, model: "admin/dollar" }, creator.key);
@@ -80,7 +80,7 @@ describe("a model call of another's agent, which its caller has not seen", () =>
     expect(await verifyLedger(platform.gantry.database)).toEqual([]);
   });
 
-  test("a model that it calls as a tool is refused likewise, and that is told to its model", async () => {
+  test("a model called as a tool is refused, too, and the agent's model learns of it", async () => {
     const creator = await platform.newUser({ credit: 0 });
     const caller = await platform.newUser({ credit: 1.5 });
     const agent = await makeAgent({ ...free, model: "admin/gratis", tools }, creator.key);
@@ -92,7 +92,7 @@ describe("a model call of another's agent, which its caller has not seen", () =>
     expect(await walletOf(caller)).toEqual({ balance: 0.5, reserved: 0 });
   });
 
-  test("nor does one's own agent that it sets to work", async () => {
+  test("the caller's own agent below another user's is refused, too", async () => {
     const creator = await platform.newUser({ credit: 0 });
     const caller = await platform.newUser({ credit: 5 });
     const own = await makeAgent({ ...free, goal: "Work.", model: "admin/dear" }, caller.key);
@@ -107,7 +107,7 @@ describe("a model call of another's agent, which its caller has not seen", () =>
   });
 });
 
-test("one's own agent goes below zero by one reservation, as its owner would", async () => {
+test("the caller's own agent may go below zero by one reservation", async () => {
   const owner = await platform.newUser({ credit: 0.5 });
   const agent = await makeAgent({ model: "admin/dollar" }, owner.key);
   expect((await run(agent, {}, owner)).body).toMatchObject({ status: "done", cost: 1 });

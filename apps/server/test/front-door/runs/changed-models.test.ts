@@ -21,7 +21,7 @@ async function patch(model: string, manifest: object): Promise<void> {
 const prices = async (key: string): Promise<number[]> =>
   (await call("GET", "/api/v2/usage", { key })).body.results.map(({ price }: { price: number }) => price).reverse();
 
-/** A run whose model changes while it answers for the first time; then it goes on with `more`. */
+/** A run whose model changes during its first answer and continues with `more`. */
 async function changedAfterFirst(options: {
   model: string;
   agent?: object;
@@ -44,8 +44,8 @@ async function changedAfterFirst(options: {
   return { seen: await ended(id, user.key), user, agent };
 }
 
-describe("every call of a run's model is at the price of its own acceptance", () => {
-  test("also where the answer is put into its form", async () => {
+describe("every model call of a run has the price of its own acceptance", () => {
+  test("also for formatting the answer", async () => {
     const model = await makeModel();
     const output_schema = { type: "object", properties: { a: { type: "integer" } }, required: ["a"] };
     const { seen, user } = await changedAfterFirst({
@@ -59,7 +59,7 @@ describe("every call of a run's model is at the price of its own acceptance", ()
     expect(seen.cost).toBeCloseTo(1.5, 6);
   });
 
-  test("also of a summary, in the window that the model has then", async () => {
+  test("also for a summary, in the model's current window", async () => {
     const model = await makeModel({ context_window: 100_000 });
     const words = (n: number) => `${"some words to be summed up ".repeat(150)}${n}`;
     const user = await platform.newUser();
@@ -84,7 +84,7 @@ describe("every call of a run's model is at the price of its own acceptance", ()
     expect(paid.length).toBeGreaterThan(5);
   });
 
-  test("and never more than the run may cost", async () => {
+  test("and never exceeds max_cost", async () => {
     const model = await makeModel();
     const { seen } = await changedAfterFirst({
       model,
@@ -96,7 +96,7 @@ describe("every call of a run's model is at the price of its own acceptance", ()
     expect(asked()).toHaveLength(1);
   });
 
-  test("also when it is tried again", async () => {
+  test("also for a retry", async () => {
     const model = await makeModel();
     const user = await platform.newUser();
     const agent = await makeAgent({ model }, user.key);
@@ -104,7 +104,7 @@ describe("every call of a run's model is at the price of its own acceptance", ()
     platform.llm.script = async () => {
       if (isDear) return { text: "at last" };
       const { length } = asked();
-      // Each try of the run is several of its driver.
+      // Each attempt of the run is several attempts of its driver.
       if (length === 1) await patch(model, { pricing: { per_request: 0.7 } });
       const [ended] = (await call("GET", "/api/v2/usage", user)).body.results;
       isDear = ended !== undefined;
@@ -114,7 +114,7 @@ describe("every call of a run's model is at the price of its own acceptance", ()
     expect(body, JSON.stringify(body)).toMatchObject({ status: "done", cost: 0.7 });
   });
 
-  test("and so is a model that the agent calls as a tool", async () => {
+  test("also for a model called as a tool", async () => {
     const inner = await makeModel({ pricing: { per_request: 0.2 } });
     const user = await platform.newUser();
     const agent = await makeAgent({ model: await makeModel({ pricing: {} }), tools: ["run_model"] }, user.key);
@@ -130,7 +130,7 @@ describe("every call of a run's model is at the price of its own acceptance", ()
 });
 
 describe("a run's model that changed", () => {
-  test("is asked as it is then", async () => {
+  test("is called in its new form", async () => {
     const model = await makeModel();
     const backend = { type: "openai-chat", url: platform.llm.url, model: "another" };
     const { seen } = await changedAfterFirst({
@@ -142,7 +142,7 @@ describe("a run's model that changed", () => {
     expect(asked().map((request) => request.model)).toEqual([model.slice("admin/".length), "another"]);
   });
 
-  test("to private ends the run like one that was deleted, and neither is taken for another", async () => {
+  test("to private ends the run like a deleted one, and no other model replaces it", async () => {
     const hidden = await makeModel();
     const makePrivate = () => patch(hidden, { visibility: "private" });
     const first = await changedAfterFirst({ model: hidden, more: [{ text: "no" }], change: makePrivate });
@@ -162,7 +162,7 @@ describe("a run's model that changed", () => {
       expect([refused.status, refused.body.error.type], refused.text).toEqual([409, "conflict"]);
       expect(refused.body.error.message).toContain(model);
     }
-    // Each was asked before, and not after.
+    // Each was called before the change, and not after.
     expect(asked()).toHaveLength(2);
     const inactive = await makeModel();
     const agent = await makeAgent({ model: inactive }, first.user.key);
@@ -170,7 +170,7 @@ describe("a run's model that changed", () => {
     expect((await run(agent, {}, first.user)).status).toBe(403);
   });
 
-  test("to private is still called for the agents of its own creator, whoever runs them", async () => {
+  test("to private is still called for its creator's agents, whoever the caller", async () => {
     const model = await makeModel();
     const user = await platform.newUser();
     const own = await makeAgent({ model, visibility: "public" });

@@ -15,7 +15,7 @@ const childrenOf = async (runId: string, key: string) =>
 const forSale = (perRun: number) => ({ visibility: "public", goal: "Child.", pricing: { per_run: perRun } });
 const asTool = (agentId: string) => ({ type: "agent", agent_id: agentId, name: "expert" });
 
-/** The parent calls the child once, after `before`, and says what it heard; the child says what its goal is. */
+/** The parent calls the child once, after `before`, and answers with its result; the child answers with its goal. */
 function parentCalls(args: object = {}, before: Promise<void> = Promise.resolve()): void {
   platform.llm.script = async (request) => {
     const goal = request.messages[1]?.content ?? "";
@@ -33,7 +33,7 @@ async function change(agentId: string, key: string, fields: object): Promise<voi
   expect(published.status, published.text).toBe(200);
 }
 
-/** A run whose agent is in the middle of its first thought while something about the agent that it calls changes. */
+/** A run whose sub-agent changes during the run's first model call. */
 async function whileThinking(options: {
   args?: object;
   child?: object;
@@ -55,8 +55,8 @@ async function whileThinking(options: {
   return { seen, child, children: await childrenOf(id, whole), caller: await balanceOf(whole), creator };
 }
 
-describe("an agent that a live run calls, and that was", () => {
-  test("deleted meanwhile is not run: the model is told that it is not there, and nothing is paid", async () => {
+describe("a sub-agent of a live run that was", () => {
+  test("deleted meanwhile is not run: the model learns that it is missing, and nothing is charged", async () => {
     const { seen, children, caller } = await whileThinking({
       change: (child, key) => call("DELETE", `/v1/agents/${child}`, { key }),
     });
@@ -66,7 +66,7 @@ describe("an agent that a live run calls, and that was", () => {
     expect(caller).toEqual({ balance: 1, reserved: 0 });
   });
 
-  test("made private meanwhile is not run for others, but goes on for its creator's own agents", async () => {
+  test("made private meanwhile is not run for others, but still for its creator's agents", async () => {
     const { seen, children, creator, child } = await whileThinking({
       change: (agentId, key) => call("PATCH", `/v1/agents/${agentId}`, { key, json: { visibility: "private" } }),
     });
@@ -77,7 +77,7 @@ describe("an agent that a live run calls, and that was", () => {
     expect((await run(own, {}, creator)).body.output.text).toContain("I am Child.");
   });
 
-  test("published anew meanwhile runs as it is then, at the price of that moment", async () => {
+  test("republished meanwhile runs in its new form at its new price", async () => {
     const { seen, children, caller, creator, child } = await whileThinking({
       change: (agentId, key) => change(agentId, key, { goal: "Child of tomorrow.", pricing: { per_run: 0.5 } }),
     });
@@ -89,7 +89,7 @@ describe("an agent that a live run calls, and that was", () => {
     expect(await balanceOf(creator.key)).toEqual({ balance: 0.5, reserved: 0 });
   });
 
-  test("published with another input meanwhile is not run with what it does not take", async () => {
+  test("republished with another input is not run with an invalid one", async () => {
     const input_schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
     const { seen, children } = await whileThinking({
       args: { town: "Oslo" },
@@ -105,7 +105,7 @@ describe("an agent that a live run calls, and that was", () => {
     expect(fitting.seen.output.text).toContain("I am Child of Oslo.");
   });
 
-  test("published with another input meanwhile is offered with that from then on", async () => {
+  test("republished with another input is offered with it from then on", async () => {
     const taking = (field: string) => {
       const properties = { [field]: { type: "string" } };
       return { input_schema: { type: "object", properties, required: [field], additionalProperties: false } };
@@ -131,7 +131,7 @@ describe("an agent that a live run calls, and that was", () => {
     expect(results[0].result).toContain("The arguments are invalid");
   });
 
-  test("published on another model meanwhile is not run for a key that may not call that one", async () => {
+  test("republished on another model is not run for a key that cannot use it", async () => {
     await platform.makeModel("other", { pricing: {} });
     const { seen, children } = await whileThinking({
       key: { models: ["admin/llm"] },
@@ -141,7 +141,7 @@ describe("an agent that a live run calls, and that was", () => {
     expect(children).toEqual([]);
   });
 
-  test("deleted after its run began: that run goes on, whatever its parent is asked meanwhile", async () => {
+  test("deleted after its run started: that run continues", async () => {
     const user = await platform.newUser();
     const child = await makeAgent({ goal: "Child." }, user.key);
     const tools = [asTool(child), { type: "tool", id: "run_javascript", confirm: "always" }];
@@ -176,7 +176,7 @@ describe("an agent that a live run calls, and that was", () => {
   });
 });
 
-describe("the price of an agent that a run calls", () => {
+describe("the price of a sub-agent", () => {
   const dearChild = async (perRun: number, callers: object) => {
     const expert = await platform.newUser({ credit: 0 });
     const reseller = await platform.newUser({ credit: 0 });
@@ -187,7 +187,7 @@ describe("the price of an agent that a run calls", () => {
     return { expert, caller, parent };
   };
 
-  test("is never more than the caller has: the run ends as insufficient_funds, and nothing is paid", async () => {
+  test("never exceeds the balance: the run ends as insufficient_funds, and nothing is charged", async () => {
     const { expert, caller, parent } = await dearChild(500, { credit: 1 });
     const { body } = await run(parent, {}, caller);
     expect(body).toMatchObject({ status: "error", error: { type: "insufficient_funds" }, cost: 0 });
@@ -195,12 +195,12 @@ describe("the price of an agent that a run calls", () => {
     expect(await childrenOf(body.id, caller.key)).toEqual([]);
     expect(await balanceOf(caller.key)).toEqual({ balance: 1, reserved: 0 });
     expect((await balanceOf(expert.key)).balance).toBe(0);
-    // Who starts it knows its price, and may go below zero once, as ever.
+    // A caller who starts it knows its price, and may go below zero once as usual.
     const { body: own } = await run((await dearChild(0, { credit: 1 })).parent, {}, caller);
     expect(own.status).toBe("done");
   });
 
-  test("may be all that the caller has, to the last millionth", async () => {
+  test("may be the whole balance, to the last micro-dollar", async () => {
     const { expert, caller, parent } = await dearChild(1, { credit: 1 });
     expect((await run(parent, {}, caller)).body).toMatchObject({ status: "done", cost: 1 });
     expect(await balanceOf(caller.key)).toEqual({ balance: 0, reserved: 0 });
@@ -210,7 +210,7 @@ describe("the price of an agent that a run calls", () => {
     expect((await balanceOf(short.caller.key)).balance).toBe(0.999999);
   });
 
-  test("is paid as often as the balance covers it, however many ask at once", async () => {
+  test("is charged as often as the balance covers it, however many calls are concurrent", async () => {
     const { expert, caller, parent } = await dearChild(0.3, { credit: 1 });
     const answers = await Promise.all(Array.from({ length: 12 }, () => run(parent, {}, caller)));
     const done = answers.filter(({ body }) => body.status === "done");
@@ -220,7 +220,7 @@ describe("the price of an agent that a run calls", () => {
     expect((await balanceOf(expert.key)).balance).toBeCloseTo(0.9, 6);
   });
 
-  test("must fit into what the key may spend in its month, too", async () => {
+  test("must fit the key's monthly limit, too", async () => {
     const { caller, parent } = await dearChild(0.3, { credit: 10, key: { monthly_limit: 0.5 } });
     expect((await run(parent, {}, caller)).body.status).toBe("done");
     expect((await run(parent, {}, caller)).body).toMatchObject({ error: { type: "insufficient_funds" }, cost: 0 });

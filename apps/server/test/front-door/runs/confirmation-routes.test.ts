@@ -11,7 +11,7 @@ const asked = () => platform.llm.requests;
 
 const js = (code: string) => ({ name: "run_javascript", args: { code } });
 const asking = { tools: [{ type: "tool", id: "run_javascript", confirm: "always" }] };
-/** Calls once, then says what it heard. */
+/** Calls the tool once, then answers with its result. */
 const callOnce =
   (...calls: { name: string; args: object }[]) =>
   (request: LlmRequest) => {
@@ -28,14 +28,14 @@ async function untilAsked(runId: string, many = 1) {
   return questions(runId);
 }
 
-describe("a tool that asks", () => {
+describe("a tool that needs a confirmation", () => {
   let beside: GantryNode;
   beforeAll(async () => {
     beside = await startGantry({ beside: platform.gantry });
   });
   afterAll(() => beside.close());
 
-  test("is called once it is approved, on any node, and not before", async () => {
+  test("is called only after approval, on any node", async () => {
     platform.llm.script = callOnce(js("6 * 7"));
     const id = await start(await makeAgent(asking));
     const [question] = await untilAsked(id);
@@ -78,7 +78,7 @@ describe("a tool that asks", () => {
     expect(again.body.error.type).toBe("conflict");
   });
 
-  test("is the caller's to answer: not the creator's, not a stranger's; and only in the right form", async () => {
+  test("is answered only by the caller, not by the creator or a stranger, with a valid body", async () => {
     const creator = await platform.newUser();
     const caller = await platform.newUser();
     const agent = await makeAgent({ ...asking, visibility: "public" }, creator.key);
@@ -106,7 +106,7 @@ describe("a tool that asks", () => {
     expect((await ended(id, caller.key)).status).toBe("done");
   });
 
-  test("of a run that has ended meanwhile is refused with that reason", async () => {
+  test("of an ended run cannot be answered", async () => {
     const agent = await makeAgent(asking);
     platform.llm.script = callOnce(js("42"));
     const id = await start(agent);

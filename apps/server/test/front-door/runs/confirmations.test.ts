@@ -9,7 +9,7 @@ let gantry: GantryNode;
 let llm: ScriptedLlm;
 
 beforeAll(async () => {
-  // One hand: whatever waits must not hold it.
+  // One slot: a waiting run must not occupy it.
   gantry = await startGantry({ env: { GANTRY_RUN_PARALLEL: "1" } });
   llm = await startScriptedLlm();
   const text = { type: "string" };
@@ -79,8 +79,8 @@ async function untilAsking(run: Answer, count = 1): Promise<Record<string, strin
 const untilOver = (id: string) =>
   waitFor("the run to end", async () => ["done", "error"].includes((await read(id)).status));
 
-describe("a call that asks", () => {
-  test("waits with the question in the list and in the events, goes on within a second of the approval, is made once", async () => {
+describe("a call that needs a confirmation", () => {
+  test("waits with its confirmation in the list and in events, continues within a second of the approval, is made once", async () => {
     llm.script = inTurn(compute("6 * 7"), { text: "It is 42." });
     const run = await start(await makeAgent());
     const [question] = await untilAsking(run);
@@ -119,7 +119,7 @@ describe("a call that asks", () => {
     ]);
   });
 
-  test("is not made when it is denied; the model is told the reason", async () => {
+  test("is not made when denied; the model gets the reason", async () => {
     llm.script = inTurn(compute("1"), { text: "Then not." });
     const run = await start(await makeAgent());
     const [question] = await untilAsking(run);
@@ -136,7 +136,7 @@ describe("a call that asks", () => {
     });
   });
 
-  test("is denied when nobody answers in time", async () => {
+  test("is denied without an answer in time", async () => {
     llm.script = inTurn(compute("1"), { text: "Nobody there." });
     const run = await start(await makeAgent());
     const [question] = await untilAsking(run);
@@ -151,7 +151,7 @@ describe("a call that asks", () => {
     expect((await answer(run.body.id, question?.id ?? "", { approve: true })).status).toBe(409);
   });
 
-  test("is answered once: the second answer is a conflict, also when both come at once", async () => {
+  test("is answered once: a second answer is a conflict, also when concurrent", async () => {
     llm.script = inTurn(compute("1"), { text: "ok" });
     const run = await start(await makeAgent());
     const [question] = await untilAsking(run);
@@ -167,7 +167,7 @@ describe("a call that asks", () => {
     expect((await answer(run.body.id, question?.id ?? "", { approve: true })).status).toBe(409);
   });
 
-  test("is nobody else's to see or to answer; wrong bodies are told field by field", async () => {
+  test("is visible and answerable only for the caller; invalid bodies are reported by field", async () => {
     llm.script = inTurn(compute("1"), { text: "ok" });
     const stranger = await gantry.newUser("stranger");
     const run = await start(await makeAgent());
@@ -188,7 +188,7 @@ describe("a call that asks", () => {
     await untilOver(run.body.id);
   });
 
-  test("is told at once to who started the run and waits for its end", async () => {
+  test("is reported at once to the client that waits for the run", async () => {
     llm.script = inTurn(compute("6 * 7"), { text: "ok" });
     const began = performance.now();
     const json = { input: {}, wait: 30 };
@@ -202,20 +202,20 @@ describe("a call that asks", () => {
     expect(await once()).toMatchObject({ id: run.id, phase: "awaiting_confirmation" });
     expect(performance.now() - began).toBeLessThan(20_000);
     const [question] = await questions(run.id);
-    // Who only reads it waits for the end.
+    // A plain read waits for the end.
     const reading = gantry.call("GET", `/v1/runs/${run.id}?wait=20`);
     expect((await answer(run.id, question.id, { approve: true })).status).toBe(200);
     expect((await reading).body).toMatchObject({ status: "done" });
   });
 
-  test("asks not where the caller allowed the tool beforehand", async () => {
+  test("needs none if the caller approved the tool in advance", async () => {
     llm.script = inTurn(compute("6 * 7"), { text: "ok" });
     const run = await start(await makeAgent(), { approve: ["run_javascript"], wait: 20 });
     expect(run.body, run.text).toMatchObject({ status: "done" });
     expect(await questions(run.body.id)).toEqual([]);
   });
 
-  test("is good for the arguments that were shown and no others", async () => {
+  test("is approved only for the arguments shown", async () => {
     llm.script = inTurn(compute("6 * 7"), { text: "ok" });
     const run = await start(await makeAgent());
     const [question] = await untilAsking(run);
@@ -243,7 +243,7 @@ describe("a call that asks", () => {
 });
 
 describe("waiting", () => {
-  test("for several answers of one turn: the run goes on with the last of them, each counts for its own call", async () => {
+  test("for several answers of one step: the run continues with the last; each counts for its own call", async () => {
     llm.script = inTurn(
       {
         calls: [
@@ -270,7 +270,7 @@ describe("waiting", () => {
     expect(told?.[2]).toContain("third");
   });
 
-  test("holds no worker and no clock", async () => {
+  test("uses neither a slot nor the run's time", async () => {
     llm.script = (request) =>
       request.messages.some((message) => message.role === "tool") || !request.tools ? { text: "ok" } : compute("1");
     const run = await start(await makeAgent(), { timeout_seconds: 3 });
@@ -283,7 +283,7 @@ describe("waiting", () => {
     expect(await read(run.body.id)).toMatchObject({ status: "done" });
   });
 
-  test("ends at once when the run is cancelled, and the question with it", async () => {
+  test("ends at once when the run is cancelled, together with the confirmation", async () => {
     llm.script = () => compute("1");
     const run = await start(await makeAgent());
     const [question] = await untilAsking(run);
@@ -294,7 +294,7 @@ describe("waiting", () => {
     expect((await eventsOf(run.body.id)).at(-1)).toMatchObject({ type: "error" });
   });
 
-  test("survives a restart of the server, and the answer may come before it is up again", async () => {
+  test("survives a restart of the server, also with an answer before the restart", async () => {
     llm.script = inTurn(compute("6 * 7"), { text: "later" });
     const first = await startGantry({ beside: gantry, env: { GANTRY_ROLE: "api" } });
     const run = await first.call("POST", `/v1/agents/${await makeAgent()}/runs`, { json: { input: {} } });
@@ -330,7 +330,7 @@ describe("inside a sub-agent", () => {
     return [...rows];
   };
 
-  test("the question is seen and answered at the root, all above show that they wait, and all go on", async () => {
+  test("the confirmation is answered at the root; all ancestors show that they wait, and all continue", async () => {
     const { run, question } = await family();
     const [middle, child] = await below(run.body.id);
     await waitFor("all to wait", async () =>
@@ -351,7 +351,7 @@ describe("inside a sub-agent", () => {
     }
   });
 
-  test("cancelling the root ends all of them, and nothing is left that could be answered", async () => {
+  test("cancelling the root ends all of them and closes the confirmation", async () => {
     const { run, question } = await family();
     const cancelled = await gantry.call("POST", `/v1/runs/${run.body.id}/cancel`);
     expect(cancelled.body).toMatchObject({ status: "error", error: { type: "cancelled" } });
@@ -360,7 +360,7 @@ describe("inside a sub-agent", () => {
     expect((await eventsOf(run.body.id)).at(-1)).toMatchObject({ type: "error" });
   });
 
-  test("cancelling the one that asks lets those above go on without it", async () => {
+  test("cancelling the asking run lets its ancestors continue", async () => {
     const { run } = await family();
     const [, child] = await below(run.body.id);
     expect((await gantry.call("POST", `/v1/runs/${child?.id}/cancel`)).body).toMatchObject({ status: "error" });
@@ -371,7 +371,7 @@ describe("inside a sub-agent", () => {
   });
 });
 
-test("parked parents hold no worker: a chain of four agents runs on one hand", async () => {
+test("waiting parents use no slot: a chain of four agents runs on one slot", async () => {
   let last = await makeAgent({ goal: "LEVEL 4", tools: [] });
   for (let level = 3; level >= 1; level--) {
     last = await makeAgent({ goal: `LEVEL ${level}`, tools: [{ type: "agent", agent_id: last, name: "next" }] });

@@ -22,7 +22,7 @@ const output_schema = {
   required: ["found"],
 };
 
-/** Every result has its call, and every call its result, right behind it. */
+/** Every call is followed by its result. */
 function pairsHold({ messages }: LlmRequest): void {
   for (const [place, message] of messages.entries()) {
     const ids = ((message.tool_calls ?? []) as { id: string }[]).map(({ id }) => id);
@@ -35,8 +35,8 @@ function pairsHold({ messages }: LlmRequest): void {
   }
 }
 
-describe("a conversation that outgrows the model's window", () => {
-  test("has its long results shortened first, oldest first, beginning and end kept; the store keeps all", async () => {
+describe("a conversation that exceeds the model's window", () => {
+  test("has its long results shortened first, oldest first, keeping start and end; the store keeps all", async () => {
     let n = 0;
     platform.llm.script = () => {
       n++;
@@ -63,7 +63,7 @@ describe("a conversation that outgrows the model's window", () => {
       pairsHold(request);
       expect(request.messages[1]?.content).toContain("keep to this word: XYZZY");
     }
-    // Events, and so the store, have every result as it was.
+    // Events keep every full result.
     const results = list.filter((event) => event.type === "tool_result");
     expect(results).toHaveLength(4);
     for (const { result } of results) expect(result).toMatch(/START.*MIDDLE.*END/s);
@@ -72,7 +72,7 @@ describe("a conversation that outgrows the model's window", () => {
     for (const { result } of stored) expect(result).toMatch(/START.*MIDDLE.*END/s);
   });
 
-  test.each([1, 2])("is not summed up where shortening is enough, with %i steps of it to be seen", async (steps) => {
+  test.each([1, 2])("is not summarised if shortening is enough, with %i visible steps", async (steps) => {
     await platform.makeModel(`eight-${steps}`, { context_window: 8000 });
     platform.llm.script = (request, n) => {
       if (isSummary(request)) return { text: "SUMMARY" };
@@ -91,7 +91,7 @@ describe("a conversation that outgrows the model's window", () => {
     expect(more).toBeUndefined();
   });
 
-  test("is summed up next: by a call of its own, counted and told; goal and schema stay as they are", async () => {
+  test("is summarised next by a separate call, counted and reported; goal and schema stay", async () => {
     let n = 0;
     platform.llm.script = (request) => {
       if (isSummary(request)) return { text: "SUMMARY: it was r1 and r2.", usage: { in: 111, out: 22 } };
@@ -121,7 +121,7 @@ describe("a conversation that outgrows the model's window", () => {
     expect(compressed[0]).toMatchObject({ summary: "SUMMARY: it was r1 and r2." });
   });
 
-  test("the summariser itself stays within the window, whatever a single turn brought", async () => {
+  test("the summariser stays within the window, whatever a single step returned", async () => {
     let n = 0;
     platform.llm.script = (request) => {
       if (isSummary(request)) return { text: "SUMMARY" };
@@ -136,12 +136,12 @@ describe("a conversation that outgrows the model's window", () => {
     for (const request of asked()) {
       pairsHold(request);
       const told = JSON.stringify([request.messages, request.tools]);
-      // Fewer than two characters a token there is not in these texts.
+      // These texts have at least two characters per token.
       expect(told.length / 4, `${asked().indexOf(request)}`).toBeLessThan(window * 1.5);
     }
   });
 
-  test("counts its tools as well", async () => {
+  test("includes its tools", async () => {
     await platform.makeModel("small", { context_window: 1200 });
     const props = Object.fromEntries(
       Array.from({ length: 30 }, (_, i) => [`field_${i}`, { type: "string", description: words(6, `d${i}x`) }]),
@@ -155,7 +155,7 @@ describe("a conversation that outgrows the model's window", () => {
     expect((await events(answer.body.id)).some((event) => event.type === "compressed")).toBe(true);
   });
 
-  test("is left as it is when compression is off", async () => {
+  test("is unchanged when compression is off", async () => {
     let n = 0;
     platform.llm.script = () => (++n <= 6 ? { calls: [long(300, `r${n}x`)] } : { text: "found" });
     const agent = await makeAgent({ goal, tools: ["run_javascript"], context_compression: false });
@@ -165,7 +165,7 @@ describe("a conversation that outgrows the model's window", () => {
     for (const result of toolResults(asked().at(-1))) expect(result).toMatch(/x100 .*x299/s);
   });
 
-  test("a result above 64 kB is cut for the model with a mark", async () => {
+  test("a result above 64 kB is truncated for the model with a mark", async () => {
     await platform.makeModel("wide", { context_window: 200_000 });
     platform.llm.script = (_, n) => (n === 1 ? { calls: [long(20_000, "w")] } : { text: "found" });
     const answer = await run(await makeAgent({ goal, tools: ["run_javascript"], model: "admin/wide" }));
@@ -177,9 +177,9 @@ describe("a conversation that outgrows the model's window", () => {
   });
 });
 
-describe("a call that is made again and again", () => {
+describe("a repeated call", () => {
   const note = /This very call has brought this very result (\d) times/;
-  /** What the model was told beside each of its results. */
+  /** Notes to the model beside each result. */
   async function told(call: { name: string; args: unknown }): Promise<(string | undefined)[]> {
     platform.llm.script = (_, n) => (n <= 4 ? { calls: [call] } : { text: "found" });
     const answer = await run(await makeAgent({ goal, tools: [call.name] }));
@@ -187,11 +187,11 @@ describe("a call that is made again and again", () => {
     return toolResults(asked().at(-1)).map((result) => note.exec(result)?.[1]);
   }
 
-  test("is told so from the third time on where it brings the same", async () => {
+  test("is noted from the third time on if its result is the same", async () => {
     expect(await told({ name: "run_javascript", args: { code: "1" } })).toEqual([undefined, undefined, "3", "4"]);
   });
 
-  test("is told nothing where it brings something new each time", async () => {
+  test("is not noted if its result is new each time", async () => {
     let n = 0;
     const server = createServer((_, response) => response.end(`status ${++n}`));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -30,7 +30,7 @@ const callFair = (prompt: string) => ({ name: "run_model", args: { model: "admin
 const image = { name: "run_model", args: { model: "gantry/image", input: { prompt: "a hill", size: "1280x720" } } };
 const listen = () => ({ name: "http_request", args: { method: "GET", url: silentUrl } });
 
-/** What the parent calls in its first turn, and what the dear or fair model says, as a tool or as the child's model. */
+/** The parent's calls in its first step, and the answer of the dear or fair model, as a tool or as the child's model. */
 function play(
   calls: readonly { name: string; args: unknown }[],
   dear: (asked: string) => LlmAnswer | Promise<LlmAnswer>,
@@ -42,7 +42,7 @@ function play(
   };
 }
 
-/** What the books say that everything so far came to. */
+/** The sum of all charges in the ledger. */
 async function booked({ key }: { key: string }) {
   const { results } = (await call("GET", "/api/v2/usage", { key })).body;
   const sum = (name: string) =>
@@ -63,8 +63,8 @@ async function booked({ key }: { key: string }) {
 
 const words = "word ".repeat(100);
 
-describe("what a run says that it used and cost", () => {
-  test("has the tokens of a model that it called as a tool, as it has their price", async () => {
+describe("the usage and cost of a run", () => {
+  test("include the tokens and the price of a model called as a tool", async () => {
     const user = await platform.newUser();
     const agent = await makeAgent({ tools: ["run_model"] }, user.key);
     play([callDear("hi")], () => ({ text: "k", usage: { in: 30, out: 7, cached: 5 } }));
@@ -77,7 +77,7 @@ describe("what a run says that it used and cost", () => {
     expect(await booked(user)).toEqual({ cost: body.cost, charged: body.cost, reserved: 0, usage: body.usage });
   });
 
-  test.each(["timeout", "cancelled"])("has what such a model used until the run was stopped: %s", async (how) => {
+  test.each(["timeout", "cancelled"])("include the use of such a model until the run was stopped: %s", async (how) => {
     const user = await platform.newUser();
     const agent = await makeAgent({ tools: ["run_model"] }, user.key);
     play([callDear(words)], never);
@@ -92,10 +92,10 @@ describe("what a run says that it used and cost", () => {
     expect(await read(id, user.key)).toEqual(body);
   });
 
-  test("has what still went on beside a call that ended the run", async () => {
+  test("include parallel calls that were running when another call ended the run", async () => {
     const user = await platform.newUser();
     const agent = await makeAgent({ tools: ["run_model"] }, user.key);
-    // The image waits for what the two others have set aside, and when the quick one is paid there is no room for it.
+    // The image waits for the holds of the two others; after the quick one's charge it no longer fits.
     play([callFair("quick"), callFair("still"), image], (asked) =>
       asked.includes("quick") ? { text: "k", usage: { in: 25, out: 0 } } : never(),
     );
@@ -107,7 +107,7 @@ describe("what a run says that it used and cost", () => {
   });
 });
 
-describe("a run that ends while children are under way", () => {
+describe("a run that ends while children work", () => {
   const childOf = (key: string) => makeAgent({ goal: `Child. ${words}`, model: "admin/dear" }, key);
   const settled = async (seen: { id: string; cost: number }, user: { key: string }) => {
     await waitFor("the calls to be closed", () => platform.llm.open === 0);
@@ -121,7 +121,7 @@ describe("a run that ends while children are under way", () => {
     expect(await read(seen.id, user.key)).toEqual(seen);
   };
 
-  test("by its time is told as ended when what they cost is in it, and soon", async () => {
+  test("by its time limit ends soon, with their cost included", async () => {
     const user = await platform.newUser();
     const tools = ["http_request", { type: "agent", agent_id: await childOf(user.key), name: "work" }];
     const parent = await makeAgent({ tools }, user.key);
@@ -133,12 +133,12 @@ describe("a run that ends while children are under way", () => {
     await settled(body, user);
   });
 
-  test("by a limit likewise", async () => {
+  test("by a limit ends soon, with their cost included", async () => {
     const user = await platform.newUser();
     const child = await makeAgent({ goal: "Child.", model: "admin/free" }, user.key);
     const tools = ["run_model", { type: "agent", agent_id: child, name: "work" }];
     const parent = await makeAgent({ tools }, user.key);
-    // The image waits for what the fair model has set aside, and has no room when that is paid; meanwhile the child works.
+    // The image waits for the hold of the fair model and no longer fits after its charge; meanwhile the child works.
     play([{ name: "work", args: {} }, callFair("word ".repeat(9)), image], async () => {
       await waitFor("the child to be under way", () => platform.llm.open === 2);
       return { text: "k", usage: { in: 60, out: 0 } };
@@ -148,7 +148,7 @@ describe("a run that ends while children are under way", () => {
     await settled(body, user);
   });
 
-  test("by being cancelled likewise", async () => {
+  test("by a cancel ends soon, with their cost included", async () => {
     const user = await platform.newUser();
     const tools = [{ type: "agent", agent_id: await childOf(user.key), name: "work" }];
     const parent = await makeAgent({ tools }, user.key);

@@ -6,7 +6,7 @@ const { makeAgent, run } = platform;
 const call: typeof platform.gantry.call = (...args) => platform.gantry.call(...args);
 
 describe("a repeat under an Idempotency-Key", () => {
-  test("gives the first answer although the agent was deleted since, by either of its addresses", async () => {
+  test("returns the first answer after the agent was deleted, by either of its addresses", async () => {
     const user = await platform.newUser();
     const who = (key: string) => ({ key: user.key, headers: { "idempotency-key": key } });
     const agent = await makeAgent({ name: "Passing", visibility: "public" }, user.key);
@@ -18,7 +18,7 @@ describe("a repeat under an Idempotency-Key", () => {
     await call("DELETE", `/v1/agents/${agent}`, user);
     expect((await run(agent, {}, who("by-id"))).body).toEqual(first.body);
     expect((await byName("by-name")).body).toEqual(named.body);
-    // The two addresses are of one agent, so a key is one for both.
+    // Both addresses name one agent, so a key is shared.
     expect((await byName("by-id")).body.id).toBe(first.body.id);
     const other = await byName("by-name", { other: 1 });
     expect([other.status, other.body.error.type]).toEqual([422, "idempotency_key_reused"]);
@@ -28,19 +28,19 @@ describe("a repeat under an Idempotency-Key", () => {
     const stranger = await platform.newUser();
     expect((await run(agent, {}, { ...who("by-id"), key: stranger.key })).status).toBe(404);
 
-    // Another agent under the same name is another agent, for a key that was not used before.
+    // A new agent with the same name is another agent for an unused key.
     const next = await makeAgent({ name: "Passing", visibility: "public" }, user.key);
     expect((await byName("by-name")).body.id).toBe(named.body.id);
     expect((await byName("newer")).body.agent_id).toBe(next);
   });
 });
 
-describe("what the plan still allows", () => {
+describe("rate-limit headers", () => {
   const figures = ({ headers }: { headers: Headers }) =>
     ["limit", "remaining", "reset"].map((name) => Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN));
   const reset = expect.toSatisfy((seconds: number) => seconds > 0 && seconds <= 60);
 
-  test("is told with every request that counts, a wrong one too, and with a repeat, which does not count", async () => {
+  test("come with every counted request, also an invalid one, and with a repeat, which does not count", async () => {
     const user = await platform.newUser({ plan: "free" });
     const agent = await makeAgent({ input_schema: { type: "object", required: ["thing"] } }, user.key);
     const wrong = await run(agent, {}, user);
@@ -57,14 +57,14 @@ describe("what the plan still allows", () => {
     expect(figures(tooDeep)).toEqual([60, 57, reset]);
     const first = await run(agent, { input: { thing: 1 } }, keyed);
     expect(first.body.status).toBe("done");
-    // Its model call does not count: that is no request of the user's.
+    // Its model call does not count, because it is not a request of the user.
     expect(figures(first)).toEqual([60, 56, reset]);
     const repeat = await run(agent, { input: { thing: 1 } }, keyed);
     expect(repeat.body.id).toBe(first.body.id);
     expect(figures(repeat)).toEqual([60, 56, reset]);
   });
 
-  test("is told with a repeat also when nothing is left", async () => {
+  test("come with a repeat also when no requests are left", async () => {
     const held = gate();
     platform.llm.script = () => held.promise.then(() => ({ text: "ok" }));
     const user = await platform.newUser({ plan: "free" });
@@ -79,8 +79,8 @@ describe("what the plan still allows", () => {
   });
 });
 
-describe("a tool that is approved beforehand", () => {
-  test("is one of the platform, of a server, or a sub-agent; what can be no tool's name is refused", async () => {
+describe("a tool approved in advance", () => {
+  test("is a built-in tool, a server's tool or a sub-agent; an invalid name is refused", async () => {
     const user = await platform.newUser();
     const [named, unnamed] = [
       await makeAgent({ name: "First helper" }, user.key),
@@ -105,7 +105,7 @@ describe("a tool that is approved beforehand", () => {
 });
 
 describe("a revision_id", () => {
-  test("of the wrong type is told as such, also where nothing is published", async () => {
+  test("of the wrong type is reported, also for an unpublished agent", async () => {
     const json = { name: "Unpublished", goal: "Do it.", tools: [], model: "admin/llm" };
     const { id } = (await call("POST", "/v1/agents", { json })).body;
     for (const revision_id of [5, null, [], ""]) {

@@ -14,7 +14,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((server) => server.close()));
 });
 
-/** A server of the creator's with one tool that asks before it is called. */
+/** A server of the creator with one tool that needs a confirmation. */
 async function serve(name: string, key: string) {
   const inputSchema = { type: "object" };
   const annotations = { destructiveHint: true, readOnlyHint: false };
@@ -34,15 +34,15 @@ const calling = (name: string, args: object = {}): LlmAnswer => ({ calls: [{ nam
 const shownTo = async (runId: string, key: string) =>
   JSON.stringify([await platform.read(runId, key), await events(runId, key)]);
 
-describe("whoever runs another's agent is told neither", () => {
-  test("the names of servers and tools that are away, by the platform or by the model", async () => {
+describe("a caller of another user's agent does not learn", () => {
+  test("the names of unreachable servers and tools, from the platform or the model", async () => {
     const [creator, caller] = [await platform.newUser(), await platform.newUser()];
     const [used, payroll] = [await serve("tools", creator.key), await serve("acme-payroll", creator.key)];
     const servers = [{ id: used.id }, { id: payroll.id, tools: ["wipe", "secret_ledger"] }];
     const agent = await makeAgent({ visibility: "public", mcp_servers: servers }, creator.key);
     platform.llm.script = (request) => {
       const results = toolResults(request);
-      // As frank as a model can be.
+      // The model repeats everything it knows.
       return results.length === 0
         ? calling("tools__wipe")
         : { text: `${request.messages[0]?.content} ${results.join(" | ")}` };
@@ -67,7 +67,7 @@ describe("whoever runs another's agent is told neither", () => {
     expect(await shownTo(own.id, creator.key)).toContain("acme-payroll");
   });
 
-  test("which tools there are when the model calls one that there is not", async () => {
+  test("which tools exist when the model calls an unknown one", async () => {
     const [creator, caller] = [await platform.newUser(), await platform.newUser()];
     const { id } = await serve("acme-crm", creator.key);
     const agent = await makeAgent({ visibility: "public", mcp_servers: [{ id }] }, creator.key);

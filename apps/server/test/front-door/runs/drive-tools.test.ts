@@ -38,7 +38,7 @@ const call = (name: string, args: object) => ({ calls: [{ name, args }] });
 const allTools = ["drive_list", "drive_read", "drive_write", "drive_delete"];
 
 describe("the agent's drives", () => {
-  test("are listed, read and written, the first of them where none is named", async () => {
+  test("are listed, read and written; the first one is the default", async () => {
     const first = await makeDrive({ "/notes/a.md": "alpha" });
     const second = await makeDrive({ "/b.md": "beta" });
     t.llm.script = inTurn(
@@ -76,7 +76,7 @@ describe("the agent's drives", () => {
     expect(t.offered("drive_read")?.function.parameters).toMatchObject({ required: ["path"] });
   });
 
-  test("and no others: one's own that it was not given, another user's, none at all", async () => {
+  test("exclude unassigned drives, other users' drives and unknown ones", async () => {
     const given = await makeDrive();
     const mine = await makeDrive({ "/secret.md": "mine alone" });
     const theirs = await makeDrive({ "/secret.md": "theirs alone" }, other);
@@ -115,7 +115,7 @@ describe("drive_delete", () => {
     return { drive, agent: await t.makeAgent({ tools: [tool], drives: [drive] }) };
   };
 
-  test("asks, and deletes when that is approved", async () => {
+  test("needs a confirmation, and deletes when approved", async () => {
     const { drive, agent } = await deleting();
     const { runId, asked } = await t.runUntilAsked(agent);
     expect(asked).toMatchObject({
@@ -141,7 +141,7 @@ describe("drive_delete", () => {
     expect([again.status, again.body.error.type]).toEqual([409, "conflict"]);
   });
 
-  test("is not done when that is denied, and the model is told why", async () => {
+  test("does nothing when denied, and the model gets the reason", async () => {
     const { drive, agent } = await deleting();
     const { runId, asked } = await t.runUntilAsked(agent);
     await t.answer(runId, asked.id, { approve: false, reason: "I need it." });
@@ -151,7 +151,7 @@ describe("drive_delete", () => {
     expect((await t.events(runId)).some(({ type }) => type === "tool_call")).toBe(false);
   });
 
-  test("does not ask when the caller approves it beforehand, or the binding says never", async () => {
+  test("needs no confirmation if approved in advance or if the binding says never", async () => {
     const first = await deleting();
     const approved = await t.run(first.agent, { approve: ["drive_delete"] });
     expect(approved.body).toMatchObject({ status: "done" });
@@ -163,7 +163,7 @@ describe("drive_delete", () => {
     for (const { body } of [approved, waived]) expect(await t.confirmations(body.id)).toEqual([]);
   });
 
-  test("a binding makes drive_write ask, too", async () => {
+  test("a binding makes drive_write need a confirmation, too", async () => {
     const drive = await makeDrive();
     t.llm.script = inTurn(call("drive_write", { path: "/x.md", content: "x" }), { text: "done" });
     const tools = [{ type: "tool", id: "drive_write", confirm: "always" }];
@@ -178,7 +178,7 @@ describe("drive_delete", () => {
 describe("a call that cannot be made", () => {
   const asking = (id: string) => ({ type: "tool", id, confirm: "always" });
 
-  test("is told to the model, and nobody is asked", async () => {
+  test("is reported to the model without a confirmation", async () => {
     const drive = await makeDrive({ "/a.md": "a" });
     const spare = await makeDrive({ "/a.md": "a" });
     t.llm.script = inTurn(
@@ -210,7 +210,7 @@ describe("a call that cannot be made", () => {
     for (const told of t.told(1)) expect(told).toContain("The tool was not called.");
   });
 
-  test("is not asked of another user, who may not write the creator's drives", async () => {
+  test("needs no confirmation of another user, who cannot write the creator's drives", async () => {
     const drive = await makeDrive({ "/shared.md": "shared" });
     const tools = ["drive_delete", asking("drive_write")];
     const agent = await t.makeAgent({ tools, drives: [drive], visibility: "public" });
@@ -232,7 +232,7 @@ describe("a call that cannot be made", () => {
 });
 
 describe("a run by another user", () => {
-  test("reads the creator's drives and never writes them, also when its caller approves", async () => {
+  test("reads the creator's drives and never writes them, even if the caller approves", async () => {
     const drive = await makeDrive({ "/shared.md": "shared" });
     const agent = await t.makeAgent({ tools: allTools, drives: [drive], visibility: "public" });
     t.llm.script = inTurn(
@@ -260,7 +260,7 @@ describe("a run by another user", () => {
 describe("fixed arguments of a binding", () => {
   const tool = { type: "tool", id: "drive_write", arguments: { path: "/out.md" } };
 
-  test("are hidden from the model, applied, and not to be overridden", async () => {
+  test("are hidden from the model, applied, and cannot be overridden", async () => {
     const drive = await makeDrive();
     t.llm.script = inTurn(
       call("drive_write", { content: "one" }),
@@ -279,7 +279,7 @@ describe("fixed arguments of a binding", () => {
     expect(calls.map((event) => event.arguments.path)).toEqual(["/out.md", "/out.md"]);
   });
 
-  test("are nobody's to see in a run by another user", async () => {
+  test("are hidden in a run by another user", async () => {
     const headers = { authorization: "Bearer the-creators-secret" };
     const url = `${t.gantry.url}/healthz`;
     const tools = [
@@ -295,7 +295,7 @@ describe("fixed arguments of a binding", () => {
     expect(await t.everythingShown(runId, { key: other })).not.toContain("the-creators-secret");
   });
 
-  test("that the tool does not have, or that are of the wrong type, are refused at save", async () => {
+  test("that are unknown or of the wrong type are refused when saving", async () => {
     for (const [given, field] of [
       [{ nothing: 1 }, "nothing"],
       [{ path: 7 }, "path"],
@@ -309,7 +309,7 @@ describe("fixed arguments of a binding", () => {
 });
 
 describe("run_model", () => {
-  test("takes a file of a drive, and answers with the handle of what it made", async () => {
+  test("accepts a file of a drive and returns the handle of its output", async () => {
     const png = await sharp({ create: { width: 64, height: 64, channels: 3, background: "#336699" } })
       .png()
       .toBuffer();
@@ -328,7 +328,7 @@ describe("run_model", () => {
     const link = await t.gantry.call("GET", sign);
     const image = await fetch(link.body.url);
     expect([image.status, image.headers.get("content-type")]).toEqual([200, "image/jpeg"]);
-    // The one that was made is paid beside the model calls, the one that was not costs nothing.
+    // The finished image is charged in addition to the model calls; the other one is free.
     expect(done.body.cost).toBeCloseTo(0.03 + 3 * 0.0002, 6);
   });
 });

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => beside.close());
 
-/** A user with a key to lose and one that stays. */
+/** A user with a key that will be revoked and one that stays. */
 async function newPerson() {
   const { name, key: lost } = await platform.newUser();
   const kept: string = (await call("POST", `/api/v2/admin/users/${name}/keys`, { json: {} })).body.key;
@@ -26,7 +26,7 @@ async function newPerson() {
 
 interface Reader {
   text: string;
-  /** When it ended, and whether as a whole. */
+  /** When the stream ended, and whether cleanly. */
   over: { at: number; isWhole: boolean } | undefined;
 }
 
@@ -47,7 +47,7 @@ async function read(on: GantryNode, runId: string, key: string): Promise<Reader>
   return reader;
 }
 
-/** A run that has begun and goes on when the gate is opened. */
+/** A started run that continues when the gate opens. */
 async function heldRun(key: string) {
   const held = gate();
   platform.llm.script = async (request) => {
@@ -59,8 +59,8 @@ async function heldRun(key: string) {
   return { id, open: held.open };
 }
 
-describe("who reads a run's events", () => {
-  test("gets none once its key is revoked, on any node, and is not told that the run ended", async () => {
+describe("a reader of a run's events", () => {
+  test("gets none once its key is revoked, on any node, and does not learn the run's end", async () => {
     const person = await newPerson();
     const { id, open } = await heldRun(person.kept);
     const here = await read(platform.gantry, id, person.lost);
@@ -87,7 +87,7 @@ describe("who reads a run's events", () => {
     expect(other.text).toContain("event: completed");
   });
 
-  test("gets none once its user is disabled, or its key is rotated away", async () => {
+  test("gets none once its user is disabled or its key is rotated", async () => {
     const [disabled, rotated] = [await newPerson(), await newPerson()];
     const [first, second] = [await heldRun(disabled.kept), await heldRun(rotated.kept)];
     const readers = [
@@ -107,11 +107,11 @@ describe("who reads a run's events", () => {
     await ended(second.id, rotated.kept);
   });
 
-  test("does not get later what it did not take before", async () => {
+  test("does not get buffered events after losing access", async () => {
     const person = await newPerson();
     const id = await start(await makeAgent({}, person.kept), {}, { key: person.kept });
     await ended(id, person.kept);
-    // 30 MB: far more than the connection holds by itself.
+    // 30 MB: far more than the connection buffers.
     const { sql } = platform.gantry.database;
     await sql`update run_events set n = 500 where run_id = ${id} and n = 2`;
     await sql`

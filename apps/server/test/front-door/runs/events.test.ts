@@ -19,7 +19,7 @@ const idsIn = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id])
 const namesIn = (text: string) => [...text.matchAll(/^event: (\w+)$/gm)].map(([, name]) => name);
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
 
-/** A reader that hands out what has arrived so far. */
+/** A reader that returns the text received so far. */
 async function follow(response: Response) {
   const seen = { text: "", isOver: false };
   const reading = (async () => {
@@ -59,7 +59,7 @@ describe("the events of a run", () => {
     for (const options of [{ headers: { "last-event-id": "2" } }, { query: "?after=2" }]) {
       expect(idsIn(await (await stream(id, options)).text())).toEqual([3, 4]);
     }
-    // The header is what a browser sends by itself when it comes back; the address stays what it was.
+    // A reconnecting browser sends the header with an unchanged address.
     const both = await stream(id, { query: "?after=0", headers: { "last-event-id": "3" } });
     expect(idsIn(await both.text())).toEqual([4]);
     for (const after of [4, 5, 999]) expect((await stream(id, { query: `?after=${after}` })).status).toBe(204);
@@ -72,7 +72,7 @@ describe("the events of a run", () => {
     expect(list).toEqual({ events: [expect.objectContaining({ type: "completed" })] });
   });
 
-  test("are replayed and then go live, from either node, and the stream closes with the run", async () => {
+  test("are replayed and then live, from either node, and the stream closes with the run", async () => {
     const next = gate();
     const last = gate();
     platform.llm.script = async (request) => {
@@ -100,7 +100,7 @@ describe("the events of a run", () => {
     expect(idsIn(late.seen.text)).toEqual([4, 5, 6, 7, 8]);
   });
 
-  test("are not awaited by who asks for the headers alone", async () => {
+  test("do not make a HEAD request wait", async () => {
     const held = gate();
     platform.llm.script = async () => {
       await held.promise;
@@ -129,7 +129,7 @@ describe("the events of a run", () => {
     expect(list.events.at(-1)).toEqual({ type: "error", timestamp: expect.any(String), error: body.error });
   });
 
-  test("whoever leaves stops nothing", async () => {
+  test("a disconnect does not stop the run", async () => {
     const held = gate();
     platform.llm.script = async () => {
       await held.promise;
@@ -146,7 +146,7 @@ describe("the events of a run", () => {
     expect(await ended(id)).toMatchObject({ status: "done" });
   });
 
-  test("of a very long run come in pages, in the list and in the stream", async () => {
+  test("of a very long run are paged, in the list and in the stream", async () => {
     const { body } = await run(await makeAgent());
     const { sql } = platform.gantry.database;
     await sql`update run_events set n = 2300 where run_id = ${body.id} and n = 2`;
@@ -178,7 +178,7 @@ describe("the events of a run", () => {
 });
 
 describe("many readers", () => {
-  test("a thousand of one run each get every event, once and in order", async () => {
+  test("a thousand readers of one run each get every event once and in order", async () => {
     const begin = gate();
     platform.llm.script = async (request) => {
       const told = toolResults(request).length;
@@ -215,11 +215,11 @@ describe("many readers", () => {
     );
     begin.open();
     await waitFor("all readers to come to the end", () => counts.every(({ isOver }) => isOver), 60_000);
-    // 1 planning, 20 turns of reasoning, call and result, 1 completed.
+    // 1 planning, 20 steps of reasoning, call and result, 1 completed.
     expect(new Set(counts.map(({ events, last }) => `${events}/${last}`))).toEqual(new Set(["62/62"]));
   }, 90_000);
 
-  test("one that does not read holds up nobody, and gets everything when it does", async () => {
+  test("a stalled reader does not delay others, and gets everything later", async () => {
     const size = 60_000;
     const many = 120;
     platform.llm.script = (request) =>

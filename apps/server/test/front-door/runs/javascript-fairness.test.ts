@@ -5,7 +5,7 @@ import { waitFor } from "../../support/wait-for.ts";
 
 const platform = useRunsPlatform();
 
-test("somebody's hundreds of endless programs neither delay another's nor take its place", async () => {
+test("hundreds of endless programs of one user do not delay another user's", async () => {
   const [hog, other] = [await platform.newUser(), await platform.newUser()];
   const tools = ["run_javascript"];
   const hogs = await platform.makeAgent({ goal: "Hog.", tools }, hog.key);
@@ -25,7 +25,7 @@ test("somebody's hundreds of endless programs neither delay another's nor take i
     started.map((id) => platform.gantry.call("POST", `/v1/runs/${id}/cancel`, { key: hog.key, json: {} })),
   );
   expect(body).toMatchObject({ status: "done", output: { text: "2" } });
-  // Those that ran take 5 s each, so that it came before nearly all of them.
+  // Each endless program runs for 5 s, so this one came before nearly all of them.
   expect(told.filter(({ result }) => /took more than 5 s/.test(result ?? "")).length).toBeLessThanOrEqual(4);
   await Promise.all(started.map((id) => platform.ended(id, hog.key)));
 }, 60_000);

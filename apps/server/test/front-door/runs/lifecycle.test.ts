@@ -15,7 +15,7 @@ const post = (path: string, init: RequestInit & { headers?: Record<string, strin
   }).then(async (answer) => ({ status: answer.status, body: (await answer.json()) as Seen }));
 
 describe("a run", () => {
-  test("of one model call: the rendered goal goes out, the answer comes back, usage and cost are counted", async () => {
+  test("of one model call sends the rendered goal, returns the answer, and counts usage and cost", async () => {
     platform.llm.script = () => ({ text: "It is done.", usage: { in: 120, out: 30 } });
     const agent = await makeAgent();
     const before = (await call("GET", "/api/v2/me")).body.balance;
@@ -48,7 +48,7 @@ describe("a run", () => {
     expect(usage).toMatchObject({ model_name: "admin/llm", route: "agent", status: 200, price: 0.00042 });
   });
 
-  test("is written once at its beginning, once a step with its calls, and once for each end of a call", async () => {
+  test("is written once at its start, once per step with its calls, and once per finished call", async () => {
     const code = (text: string) => ({ calls: [{ name: "run_javascript", args: { code: text } }] });
     platform.llm.script = inTurn(code("1"), code("2"), { text: "Done." });
     const { body } = await run(await makeAgent({ tools: ["run_javascript"] }));
@@ -59,7 +59,7 @@ describe("a run", () => {
     expect(rows).toEqual([{ writes: 1 + 3 + 2 }]);
   });
 
-  test("calls tools, several in one turn side by side, and tells the model their results", async () => {
+  test("calls several tools of one step in parallel and returns their results to the model", async () => {
     platform.llm.script = inTurn(
       {
         text: "Let me compute.",
@@ -89,7 +89,7 @@ describe("a run", () => {
     expect(second).toContain("ab");
   });
 
-  test("carries out 64 calls of one turn, and tells the model that the others were not made", async () => {
+  test("makes 64 calls of one step and reports the others as not made", async () => {
     const calls = Array.from({ length: 70 }, (_, n) => ({ name: "run_javascript", args: { code: `${n} + 1000` } }));
     platform.llm.script = inTurn({ calls }, { text: "enough" });
     const answer = await run(await makeAgent({ tools: ["run_javascript"] }));
@@ -113,7 +113,7 @@ describe("a run", () => {
     ]);
   });
 
-  test("on a fresh machine: the default model plans by rules, and the first event says so", async () => {
+  test("on a fresh machine uses the rule-based default model, and the first event says so", async () => {
     const agent = await makeAgent({
       model: "anthropic/default",
       goal: "Run the program with run_javascript.",
@@ -128,7 +128,7 @@ describe("a run", () => {
     expect(first).toMatchObject({ type: "planning", message: expect.stringContaining("gantry/rules") });
   });
 
-  test("shows its states and phases from outside while it goes on", async () => {
+  test("shows its status and phase while it works", async () => {
     const plan = gate();
     const work = gate();
     const form = gate();
@@ -147,7 +147,7 @@ describe("a run", () => {
     };
     const agent = await makeAgent({ instructions: { planning: "Make a plan.", formatting: "Shout." } });
     const answer = await run(agent, { wait: 0 });
-    // A worker may be as quick as the answer.
+    // A worker may be faster than the answer.
     expect(["pending queued", "running queued", "running planning"]).toContain(
       `${answer.body.status} ${answer.body.phase}`,
     );
@@ -168,7 +168,7 @@ describe("a run", () => {
     expect(await ended(id)).toMatchObject({ status: "done", phase: "ended", output: { text: "SO IT IS" } });
   });
 
-  test("is pending where no worker is, and can be cancelled there", async () => {
+  test("is pending without a worker, and can be cancelled", async () => {
     const idle = await startGantry({ env: { GANTRY_ROLE: "api" } });
     try {
       const json = { name: "Idle", goal: "Wait.", tools: [] };
@@ -183,7 +183,7 @@ describe("a run", () => {
     }
   });
 
-  test("counts what was cached, and calls that were made again, at their own price", async () => {
+  test("counts cached tokens and repeated calls at their own price", async () => {
     await platform.makeModel("caching", {
       pricing: { per_million_input_tokens: 10, per_million_cached_tokens: 1, per_million_output_tokens: 10 },
     });
@@ -206,7 +206,7 @@ describe("a run", () => {
     expect((await call("GET", "/api/v2/me", user)).body.balance).toBeCloseTo(1 - body.cost, 9);
   });
 
-  test("whose events cannot be read for a reason of our own: the stream ends, and the log says why", async () => {
+  test("whose events cannot be read: the stream ends, and the log has the cause", async () => {
     const { sql } = platform.gantry.database;
     const { id } = (await run(await makeAgent())).body;
     const logged = () =>
@@ -228,7 +228,7 @@ describe("a run", () => {
     expect(logged().length).toBe(before + 1);
   });
 
-  test("that was deleted with its agent stays readable, a live one goes on, a new one is refused", async () => {
+  test("stays readable after its agent is deleted; a live one continues, a new one is refused", async () => {
     const held = gate();
     platform.llm.script = async () => {
       await held.promise;
@@ -287,7 +287,7 @@ describe("creating a run", () => {
     expect(answer.body.error.details.map(({ loc }: { loc: string[] }) => loc.join("."))).toContain(place);
   });
 
-  test("refuses bodies that are no JSON, too large, nested too deeply or cannot be stored", async () => {
+  test("refuses bodies that are not JSON, too large, nested too deeply or cannot be stored", async () => {
     const path = `/v1/agents/${await makeAgent()}/runs`;
     for (const body of ["{", "[]", '"text"', '{"input": {"a": 1e999}}', '{"input": {"a": "\\u0000"}}', "null"]) {
       const answer = await post(path, { body });
@@ -316,7 +316,7 @@ describe("creating a run", () => {
     expect(Date.now() - startedAt).toBeLessThan(20_000);
   });
 
-  test("names the revision: any of one's own, none of another's agent", async () => {
+  test("accepts any revision of the caller's own agent, and none of another user's", async () => {
     const agent = await makeAgent({ visibility: "public", goal: "Old." });
     const old = (await call("GET", `/v1/agents/${agent}`)).body.published_revision_id;
     await call("PATCH", `/v1/agents/${agent}`, { json: { goal: "New." } });
@@ -332,7 +332,7 @@ describe("creating a run", () => {
     expect(refused.body.error.type).toBe("forbidden");
   });
 
-  test("needs a published revision, and an agent that one may see", async () => {
+  test("needs a published revision and a visible agent", async () => {
     const json = { name: "Draft", goal: "Do it.", tools: [], model: "admin/llm", visibility: "public" };
     const draft = (await call("POST", "/v1/agents", { json })).body.id;
     const unpublished = await run(draft);
@@ -346,11 +346,11 @@ describe("creating a run", () => {
       expect((await run(unknown)).status).toBe(404);
       expect((await call("GET", `/v1/agents/${unknown}/runs`)).status).toBe(404);
     }
-    // The agent comes before what is wrong with the request.
+    // The agent is checked before the request.
     expect((await run(hidden, { max_steps: 0 }, other)).status).toBe(404);
   });
 
-  test("needs a key, and one that reaches the agent's model", async () => {
+  test("needs a key that can use the agent's model", async () => {
     const agent = await makeAgent({ visibility: "public" });
     expect((await run(agent, {}, { key: "" })).status).toBe(401);
     const confined = await platform.newUser({ key: { models: ["gantry/text"] } });
@@ -385,7 +385,7 @@ describe("creating a run", () => {
     });
   });
 
-  test("waits as long as it is told, and no longer", async () => {
+  test("waits as long as requested", async () => {
     const held = gate();
     platform.llm.script = async () => {
       await held.promise;
@@ -407,7 +407,7 @@ describe("creating a run", () => {
 describe("an Idempotency-Key", () => {
   const withKey = (key: string) => ({ headers: { "idempotency-key": key } });
 
-  test("makes a repeat the same run, open or ended, however many come at once", async () => {
+  test("makes repeats return the same run, running or ended, also concurrently", async () => {
     const held = gate();
     platform.llm.script = async () => {
       await held.promise;
@@ -428,7 +428,7 @@ describe("an Idempotency-Key", () => {
     expect((await call("GET", `/v1/agents/${agent}/runs`)).body.total).toBe(1);
   });
 
-  test("refuses another request, and is each user's and agent's own", async () => {
+  test("refuses another request, and is scoped to user and agent", async () => {
     const agent = await makeAgent({ visibility: "public" });
     const first = await run(agent, { input: { thing: 1 } }, withKey("b"));
     const other = await run(agent, { input: { thing: 2 } }, withKey("b"));
@@ -443,7 +443,7 @@ describe("an Idempotency-Key", () => {
     for (const bad of ["", "x".repeat(256)]) expect((await run(agent, {}, withKey(bad))).status).toBe(400);
   });
 
-  test("gives the first answer although funds, schema and model have changed since", async () => {
+  test("returns the first answer although funds, schema and model have changed", async () => {
     const user = await platform.newUser({ credit: 1 });
     const agent = await makeAgent({}, user.key);
     const first = await run(agent, { input: { thing: 1 } }, { ...user, ...withKey("c") });
@@ -459,7 +459,7 @@ describe("an Idempotency-Key", () => {
     expect(repeat.body.id).toBe(first.body.id);
   });
 
-  test("is free again after a cancelled or internal outcome, and after a refusal", async () => {
+  test("is released after a cancelled or internal outcome, and after a refusal", async () => {
     const agent = await makeAgent({ input_schema: { type: "object", required: ["thing"] } });
     expect((await run(agent, {}, withKey("d"))).status).toBe(400);
     platform.llm.script = () => new Promise(() => {});
@@ -478,7 +478,7 @@ describe("an Idempotency-Key", () => {
 });
 
 describe("lists of runs", () => {
-  test("are newest first, by limit, offset and status", async () => {
+  test("are newest first, with limit, offset and status", async () => {
     const user = await platform.newUser();
     const agent = await makeAgent({}, user.key);
     const ids: string[] = [];
@@ -508,7 +508,7 @@ describe("lists of runs", () => {
     expect((await call("GET", "/v1/runs", other)).body).toMatchObject({ total: 0, runs: [] });
   });
 
-  test("another's run is not found on any route", async () => {
+  test("another user's run is not found on any route", async () => {
     const { body } = await run(await makeAgent());
     const other = await platform.newUser();
     const routes: [string, string][] = [

@@ -10,7 +10,7 @@ const call: typeof platform.gantry.call = (...args) => platform.gantry.call(...a
 const asked = () => platform.llm.requests;
 const js = (code: string) => ({ name: "run_javascript", args: { code } });
 
-/** Counts as an honest upstream does, and obeys `max_tokens`. */
+/** Reports honest counts and respects `max_tokens`. */
 function honest(request: LlmRequest, wantedOut: number) {
   const out = Math.min(wantedOut, request.max_tokens ?? wantedOut);
   const told = JSON.stringify([request.messages, request.tools ?? [], request.response_format ?? null]);
@@ -28,7 +28,7 @@ describe("steps", () => {
     expect((await events(answer.body.id)).at(-1)).toMatchObject({ type: "error", error: { type: "limit_exceeded" } });
   });
 
-  test("leave the last one for the answer", async () => {
+  test("reserve the last one for the answer", async () => {
     platform.llm.script = inTurn({ calls: [js("1")] }, { text: "one" });
     const answer = await run(await makeAgent({ tools: ["run_javascript"] }), { max_steps: 2 });
     expect(answer.body).toMatchObject({ status: "done" });
@@ -36,7 +36,7 @@ describe("steps", () => {
 });
 
 describe("cost", () => {
-  test("is never exceeded: answers are bounded by what is left, and then the run ends", async () => {
+  test("is never exceeded: answers are bounded by the remainder, and then the run ends", async () => {
     let n = 0;
     platform.llm.script = (request) => ({ calls: [js(`${n++}`)], ...honest(request, 200) });
     const answer = await run(await makeAgent({ tools: ["run_javascript"] }), { max_cost: 0.01 });
@@ -47,13 +47,13 @@ describe("cost", () => {
     for (const request of asked()) expect(request.max_tokens).toBeGreaterThan(0);
   });
 
-  test("too small for a single call makes none", async () => {
+  test("too small for a single call makes no call", async () => {
     const answer = await run(await makeAgent(), { max_cost: 0.00001 });
     expect(answer.body).toMatchObject({ status: "error", error: { type: "limit_exceeded" }, cost: 0 });
     expect(asked()).toEqual([]);
   });
 
-  test("an answer that was cut because no more could be paid is no result", async () => {
+  test("an answer truncated by the cost limit does not count as a result", async () => {
     platform.llm.script = (request) => ({ text: "It is seven and", ...honest(request, 5000) });
     const answer = await run(await makeAgent(), { max_cost: 0.003 });
     expect(answer.body).toMatchObject({ status: "error", error: { type: "limit_exceeded" } });
@@ -61,19 +61,19 @@ describe("cost", () => {
     expect(answer.body.cost).toBeGreaterThan(0);
   });
 
-  test("counts what tools cost: a model that costs more than is left is not called", async () => {
+  test("includes tools: a model that costs more than the remainder is not called", async () => {
     const paint = { name: "run_model", args: { model: "gantry/image", input: { prompt: "a hill", size: "1280x720" } } };
     platform.llm.script = (request) => ({ calls: [paint, paint, paint], ...honest(request, 10) });
     const answer = await run(await makeAgent({ tools: ["run_model"] }), { max_cost: 0.08 });
     expect(answer.body, answer.text).toMatchObject({ status: "error", error: { type: "limit_exceeded" } });
-    // An image costs 0.03: two fit, three do not, however many are asked for at once.
+    // An image costs 0.03: two fit, three do not, however many are requested at once.
     expect(answer.body.cost).toBeLessThanOrEqual(0.08);
     const { body } = await call("GET", "/api/v2/usage?page_size=10");
     const paid = body.results.filter((row: { model_name: string }) => row.model_name === "gantry/image");
     expect(paid.length).toBeLessThanOrEqual(2);
   });
 
-  test("of a free model is no limit", async () => {
+  test("does not limit a free model", async () => {
     await platform.makeModel("free", { pricing: {} });
     const answer = await run(await makeAgent({ model: "admin/free" }), { max_cost: 0 });
     expect(answer.body).toMatchObject({ status: "done", cost: 0 });
@@ -94,7 +94,7 @@ describe("time", () => {
     await waitFor("the upstream call to be closed", () => platform.llm.open === 0);
   });
 
-  test("stops a tool that is under way", async () => {
+  test("stops a running tool", async () => {
     platform.llm.script = inTurn({ calls: [js("for (;;) {}")] }, { text: "never" });
     const answer = await run(await makeAgent({ tools: ["run_javascript"] }), { timeout_seconds: 1 });
     expect(answer.body).toMatchObject({ status: "error", error: { type: "timeout" } });
@@ -103,7 +103,7 @@ describe("time", () => {
 });
 
 describe("funds", () => {
-  test("that end in mid-run end it as insufficient_funds", async () => {
+  test("that run out end the run as insufficient_funds", async () => {
     const user = await platform.newUser({ credit: 0.001 });
     const agent = await makeAgent({ tools: ["run_javascript"] }, user.key);
     let n = 0;
@@ -115,20 +115,20 @@ describe("funds", () => {
 });
 
 describe("a model that fails", () => {
-  test("ends the run as internal, without the upstream's words", async () => {
+  test("ends the run as internal, without the upstream's text", async () => {
     platform.llm.script = () => ({ status: 400 });
     const answer = await run(await makeAgent());
     expect(answer.body).toMatchObject({ status: "error", error: { type: "internal" }, cost: 0 });
     expect(asked()).toHaveLength(1);
   });
 
-  test("for a moment is asked again", async () => {
+  test("briefly is retried", async () => {
     platform.llm.script = inTurn({ status: 429, retryAfter: 0 }, { status: 503 }, { text: "back" });
     const answer = await run(await makeAgent());
     expect(answer.body).toMatchObject({ status: "done", output: { text: "back" } });
   });
 
-  test("for good is given up after a bounded number of tries", async () => {
+  test("permanently is given up after a bounded number of attempts", async () => {
     platform.llm.script = () => ({ status: 503, retryAfter: 0 });
     const answer = await run(await makeAgent());
     expect(answer.body).toMatchObject({ status: "error", error: { type: "internal" } });
@@ -141,12 +141,12 @@ describe("a model that fails", () => {
     const user = await platform.newUser({ credit: 1 });
     const answer = await run(await makeAgent({}, user.key), {}, user);
     expect(answer.body).toMatchObject({ status: "error", error: { type: "internal" } });
-    // What it cost all the same stands in the run as on the bill.
+    // Its cost appears in the run and in the usage.
     const [row] = (await call("GET", "/api/v2/usage", user)).body.results;
     expect(answer.body.cost).toBe(row.price);
   });
 
-  test("by being deleted or made private ends new runs in words", async () => {
+  test("by being deleted or made private ends new runs with that reason", async () => {
     await platform.makeModel("gone");
     const agent = await makeAgent({ model: "admin/gone" });
     await call("DELETE", "/api/v1/admin/gone");
@@ -156,8 +156,8 @@ describe("a model that fails", () => {
   });
 });
 
-describe("a model that was changed into one that answers no messages", () => {
-  test("ends the run in words that say so", async () => {
+describe("a model that changed to one without chat messages", () => {
+  test("ends the run with that reason", async () => {
     await platform.makeModel("turned");
     const agent = await makeAgent({ model: "admin/turned" });
     const changed = await call("PATCH", "/api/v1/admin/turned", {
@@ -172,7 +172,7 @@ describe("a model that was changed into one that answers no messages", () => {
 });
 
 describe("a tool that fails", () => {
-  test("is told to the model, which goes on", async () => {
+  test("is reported to the model, which continues", async () => {
     platform.llm.script = inTurn({ calls: [js("nope()")] }, { text: "It failed." });
     const answer = await run(await makeAgent({ tools: ["run_javascript"] }));
     expect(answer.body).toMatchObject({ status: "done", output: { text: "It failed." } });
@@ -189,20 +189,20 @@ describe("a tool that fails", () => {
     expect(asked()).toHaveLength(3);
   });
 
-  test("side by side in one turn is one failure: the model has not heard of it yet", async () => {
+  test("several times in one step is one failure: the model has not seen it yet", async () => {
     platform.llm.script = inTurn({ calls: [js("nope()"), js("nope()"), js("nope()")] }, { text: "I see." });
     const answer = await run(await makeAgent({ tools: ["run_javascript"] }));
     expect(answer.body).toMatchObject({ status: "done" });
   });
 
-  test("by different calls is no reason to give up", async () => {
+  test("by different calls does not end the run", async () => {
     let n = 0;
     platform.llm.script = () => (n++ < 5 ? { calls: [js(`nope(${n})`)] } : { text: "enough" });
     const answer = await run(await makeAgent({ tools: ["run_javascript"] }));
     expect(answer.body).toMatchObject({ status: "done" });
   });
 
-  test("repeated identical calls are noticed, in words to the model", async () => {
+  test("repeated identical calls are pointed out to the model", async () => {
     platform.llm.script = inTurn(
       { calls: [js("1")] },
       { calls: [js("1")] },
@@ -216,7 +216,7 @@ describe("a tool that fails", () => {
     expect(results[2]).toContain("3 times");
   });
 
-  test("what cannot be called is not called: unknown tools, arguments that are no JSON or against the schema", async () => {
+  test("invalid calls are not made: unknown tools, arguments that are not JSON or violate the schema", async () => {
     platform.llm.script = inTurn(
       {
         calls: [
@@ -242,7 +242,7 @@ describe("a tool that fails", () => {
     ]);
   });
 
-  test("fixed values of a binding are neither shown to the model nor changed by it", async () => {
+  test("fixed values of a binding are hidden from the model and cannot be changed", async () => {
     const binding = { type: "tool", id: "run_javascript", arguments: { code: "'fixed'" } };
     platform.llm.script = inTurn({ calls: [js("'chosen'")] }, { text: "ok" });
     const answer = await run(await makeAgent({ tools: [binding] }));
@@ -251,7 +251,7 @@ describe("a tool that fails", () => {
     expect(toolResults(asked()[1])[0]).toContain("fixed");
   });
 
-  test("what models say that no database can hold does not end a run", async () => {
+  test("model text that the database cannot store does not end a run", async () => {
     platform.llm.script = inTurn({ text: "a\u0000b", calls: [js("'\\u0000\\ud800'")] }, { text: "end\u0000" });
     const answer = await run(await makeAgent({ tools: ["run_javascript"] }));
     expect(answer.body).toMatchObject({ status: "done", output: { text: "end\uFFFD" } });
@@ -265,7 +265,7 @@ describe("cancel", () => {
   });
   afterAll(() => beside.close());
 
-  test("stops the model at once and ends the run as cancelled, once; what was made is paid", async () => {
+  test("stops the model at once and ends the run as cancelled, once; produced tokens are charged", async () => {
     platform.llm.script = () => new Promise(() => {});
     const id = await start(await makeAgent());
     await waitFor("the model to be called", () => platform.llm.open === 1);
@@ -281,7 +281,7 @@ describe("cancel", () => {
     expect((await events(id)).filter((event) => event.type === "error")).toHaveLength(1);
   });
 
-  test("what the model had said by then is counted and paid, and stands in the run as in the usage", async () => {
+  test("partial output is counted and charged, in the run as in the usage", async () => {
     const user = await platform.newUser({ credit: 1 });
     const agent = await makeAgent({}, user.key);
     platform.llm.script = () => ({ text: "one two three four five six seven eight", hangs: true });
@@ -313,7 +313,7 @@ describe("cancel", () => {
     for (const { body } of answers) expect(body).toMatchObject({ status: "error", error: { type: "cancelled" } });
   });
 
-  test("of what waits in the line, many at once, and of what has ended", async () => {
+  test("of queued runs, many at once, and of ended ones", async () => {
     const held = gate();
     platform.llm.script = async () => {
       await held.promise;

@@ -6,7 +6,7 @@ const platform = useRunsPlatform();
 const { newUser, makeAgent, run } = platform;
 const call: typeof platform.gantry.call = (...args) => platform.gantry.call(...args);
 
-test("the runs of an agent are not found whenever the agent is not, unless they are one's own", async () => {
+test("the runs of an invisible agent are not found, except the caller's own", async () => {
   const [creator, caller] = [await newUser(), await newUser()];
   const json = { name: "Draft", goal: "g", tools: [], model: "admin/llm", visibility: "public" };
   const draft = (await call("POST", "/v1/agents", { json, ...creator })).body.id;
@@ -30,7 +30,7 @@ test("the runs of an agent are not found whenever the agent is not, unless they 
   expect((await call("GET", `/v1/agents/${open}/runs`, await newUser())).status).toBe(404);
 });
 
-test("a parameter that is misspelt is told where a run is read and its events listed, not where they are followed", async () => {
+test("a misspelt parameter is refused when reading a run or listing events, but not when streaming them", async () => {
   const { id } = (await run(await makeAgent())).body;
   for (const [path, only] of [
     [`/v1/runs/${id}?wiat=3`, "wait"],
@@ -42,7 +42,7 @@ test("a parameter that is misspelt is told where a run is read and its events li
       expect.stringContaining(`Unknown parameter. Known: ${only}`),
     ]);
   }
-  // What stands in for a browser's own reader of events adds parameters.
+  // Replacements for EventSource add parameters.
   const followed = await call("GET", `/v1/runs/${id}/events?lastEventId=1`);
   expect(followed.status, followed.text).toBe(200);
 });

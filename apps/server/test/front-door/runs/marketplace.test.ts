@@ -20,7 +20,7 @@ async function slugOf(agentId: string, key: string): Promise<string> {
 }
 
 describe("a marketplace run", () => {
-  test("is paid by its caller: reserved, moved to the creator when done, in usage, ledger and expenses alike", async () => {
+  test("is charged to its caller: reserved, paid to the creator when done, in usage, ledger and expenses", async () => {
     const creator = await platform.newUser({ credit: 0 });
     const caller = await platform.newUser({ credit: 1 });
     const agent = await makeAgent(market, creator.key);
@@ -76,7 +76,7 @@ describe("a marketplace run", () => {
     expect((await balanceOf(creator.key)).balance).toBeCloseTo(1.2498, 6);
   });
 
-  test("that fails or is cancelled gives the price back", async () => {
+  test("that fails or is cancelled refunds the price", async () => {
     const creator = await platform.newUser({ credit: 0 });
     const caller = await platform.newUser({ credit: 1 });
     const agent = await makeAgent(market, creator.key);
@@ -90,12 +90,12 @@ describe("a marketplace run", () => {
     await call("POST", `/v1/runs/${id}/cancel`, caller);
     const { balance, reserved } = await balanceOf(caller.key);
     expect(reserved).toBe(0);
-    // Tokens of a call that was stopped are paid, the agent is not.
+    // Tokens of a stopped call are charged, the agent is not.
     expect(balance).toBeGreaterThan(0.99);
     expect((await balanceOf(creator.key)).balance).toBe(0);
   });
 
-  test("never takes the wallet below zero, however many come at once", async () => {
+  test("never takes the wallet below zero, however many start at once", async () => {
     const creator = await platform.newUser({ credit: 0 });
     const caller = await platform.newUser({ credit: 0.3 });
     await platform.makeModel("gratis", { pricing: {} });
@@ -124,7 +124,7 @@ describe("a marketplace run", () => {
     expect((await run(agent, {}, caller)).body.error.type).toBe("insufficient_funds");
   });
 
-  test("its price is part of what it may cost", async () => {
+  test("its price counts in max_cost", async () => {
     const creator = await platform.newUser({ credit: 0 });
     const caller = await platform.newUser({ credit: 10 });
     const agent = await makeAgent({ ...market, tools: ["run_javascript"] }, creator.key);
@@ -142,7 +142,7 @@ describe("a marketplace run", () => {
     expect(answer.body.cost).toBeGreaterThan(0.004);
   });
 
-  test("is at the price of its acceptance", async () => {
+  test("has the price of its acceptance", async () => {
     const creator = await platform.newUser({ credit: 0 });
     const caller = await platform.newUser({ credit: 1 });
     const agent = await makeAgent({ ...market, model: "admin/gratis" }, creator.key);
@@ -193,7 +193,7 @@ describe("a marketplace run", () => {
 });
 
 describe("privacy", () => {
-  test("the creator sees that a run took place and what it earned; the caller sees no goal", async () => {
+  test("the creator sees the run and its earnings; the caller does not see the goal", async () => {
     const creator = await platform.newUser({ credit: 0 });
     const caller = await platform.newUser({ credit: 1 });
     const instructions = { tool_calling: `${secret}-2`, planning: `${secret}-3` };
@@ -234,7 +234,7 @@ describe("privacy", () => {
     expect((await call("GET", `/v1/agents/${agent}/runs`, stranger)).body).toMatchObject({ total: 0 });
   });
 
-  test("which of the caller's runs belong together is not told to the creator of one of them", async () => {
+  test("the creator of one run does not see which of the caller's runs belong together", async () => {
     const creator = await platform.newUser({ credit: 0 });
     const caller = await platform.newUser({ credit: 1 });
     const child = await makeAgent({ ...market, goal: "Child.", pricing: { per_run: 0 } }, creator.key);
@@ -251,7 +251,7 @@ describe("privacy", () => {
     expect((await call("GET", `/v1/agents/${child}/runs`, creator)).text).not.toContain(body.id);
   });
 
-  test("a value that the creator has fixed is told to the caller neither with the call nor with its result", async () => {
+  test("a value fixed by the creator is hidden from the caller in calls and results", async () => {
     const creator = await platform.newUser({ credit: 0 });
     const caller = await platform.newUser({ credit: 1 });
     const fixed = { model: `${creator.name}/hidden-model` };
@@ -270,7 +270,7 @@ describe("privacy", () => {
     expect(JSON.stringify([told, hopeless.body])).not.toContain("hidden-model");
   });
 
-  test("a failed run of another earned nothing, and does not tell the creator why", async () => {
+  test("a failed run of another user earns nothing and hides its cause from the creator", async () => {
     const creator = await platform.newUser({ credit: 0 });
     const caller = await platform.newUser({ credit: 1 });
     const agent = await makeAgent(market, creator.key);
@@ -282,7 +282,7 @@ describe("privacy", () => {
     expect(seen).not.toHaveProperty("usage");
   });
 
-  test("which of the creator's servers is away is told to the creator alone", async () => {
+  test("only the creator learns which of their servers is unreachable", async () => {
     const creator = await platform.newUser({ credit: 0 });
     const caller = await platform.newUser({ credit: 1 });
     const server = await call("POST", "/v1/mcp-servers", {
@@ -300,7 +300,7 @@ describe("privacy", () => {
     expect(JSON.stringify(await events(own.body.id, creator.key))).toContain("inner-crm");
   });
 
-  test("the creator's drives are read and never written, and the caller's connector needs the caller's leave", async () => {
+  test("the creator's drives are read-only, and the caller's connector needs the caller's permission", async () => {
     const creator = await platform.newUser({ credit: 0 });
     const caller = await platform.newUser({ credit: 1 });
     const drive = (await call("POST", "/v1/drives", { key: creator.key, json: { name: "notes" } })).body.id;
@@ -332,7 +332,7 @@ describe("privacy", () => {
   });
 });
 
-describe("a paid agent below another", () => {
+describe("a paid sub-agent", () => {
   test("is charged to the caller of the root, and counts in its limit", async () => {
     const expert = await platform.newUser({ credit: 0 });
     const reseller = await platform.newUser({ credit: 0 });
@@ -362,7 +362,7 @@ describe("a paid agent below another", () => {
     expect(enough.body).toMatchObject({ status: "done", cost: 0.35 });
   });
 
-  test("that is done is paid although its parent fails", async () => {
+  test("that is done is charged although its parent fails", async () => {
     const expert = await platform.newUser({ credit: 0 });
     const caller = await platform.newUser({ credit: 2 });
     const child = await makeAgent({ ...market, goal: "Child.", model: "admin/gratis" }, expert.key);
@@ -377,7 +377,7 @@ describe("a paid agent below another", () => {
     expect((await balanceOf(expert.key)).balance).toBe(0.25);
   });
 
-  test("without funds for it the run ends as insufficient_funds", async () => {
+  test("without funds ends the run as insufficient_funds", async () => {
     const expert = await platform.newUser({ credit: 0 });
     const caller = await platform.newUser({ credit: 0.1 });
     const child = await makeAgent({ ...market, goal: "Child.", model: "admin/gratis" }, expert.key);

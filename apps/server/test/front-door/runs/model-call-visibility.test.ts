@@ -6,7 +6,7 @@ const platform = useRunsPlatform();
 const { newUser, makeAgent, start, ended } = platform;
 const call: typeof platform.gantry.call = (...args) => platform.gantry.call(...args);
 
-test("the model calls of a run are in the usage, and not to be fetched, followed or cancelled as predictions", async () => {
+test("model calls of a run are in the usage, and cannot be fetched, followed or cancelled as predictions", async () => {
   const user = await newUser();
   const agent = await makeAgent({ model: "admin/llm" }, user.key);
   const held = gate();

@@ -22,7 +22,7 @@ test.each([41, 4_000, 5_000, 200_000])(
   },
 );
 
-test("three times in a row they end the run as any other call that fails", async () => {
+test("three times in a row they end the run like any other failing call", async () => {
   platform.llm.script = () => ({ calls: [{ name: "run_javascript", args: nested(5_000) }] });
   const { body } = await run(await makeAgent({ tools: ["run_javascript"] }));
   expect(body).toMatchObject({ status: "error", error: { type: "tool_error" } });

@@ -10,16 +10,15 @@ const call: typeof platform.gantry.call = (...args) => platform.gantry.call(...a
 const keyIsGone = { type: "internal", message: "The API key that started the run is no longer valid" };
 
 interface Situation {
-  /** Whose answer is paid and lost. */
+  /** The model whose paid answer is lost. */
   model: string;
-  /** The key that the run was started with. */
   revoke(): Promise<void>;
 }
 
 let models = 0;
 /**
- * A run whose worker is lost after a model has answered and was paid, and before that could be written; whoever goes on
- * with it finds things as `meanwhile` left them.
+ * A run whose worker is lost after a model call was charged and before its answer was stored. The next worker
+ * finds the state that `meanwhile` left.
  */
 async function afterLosing(options: {
   by: "the run's model" | "run_model";
@@ -63,7 +62,7 @@ async function afterLosing(options: {
     };
     await options.meanwhile?.({ model, revoke });
     await options.alsoWrite?.(tx, runId);
-    // What the others do when the heartbeat of its worker is missing.
+    // What other nodes do when its heartbeat stops.
     await tx`select release_runs(holder) from runs where id = ${runId}`;
   });
   const seen = await ended(runId, otherKey);
@@ -73,13 +72,13 @@ async function afterLosing(options: {
   return { seen, events: await platform.events(runId, otherKey) };
 }
 
-describe("an answer of the run's model that was paid and that a crash kept from the run", () => {
-  test("is its output although the key is gone, for nothing more is asked for it", async () => {
+describe("a paid model answer that a crash kept from the run", () => {
+  test("is its output although the key was revoked, because it needs no further call", async () => {
     const { seen } = await afterLosing({ by: "the run's model", meanwhile: ({ revoke }) => revoke() });
     expect(seen).toMatchObject({ status: "done", output: { text: "The answer." }, cost: 0.1 });
   });
 
-  test("stands in its cost where it asks for more than a key that is gone can have", async () => {
+  test("counts in its cost when a revoked key ends the run", async () => {
     const { seen, events } = await afterLosing({
       by: "the run's model",
       answer: { calls: [{ name: "run_javascript", args: { code: "6 * 7" } }] },
@@ -97,7 +96,7 @@ describe("an answer of the run's model that was paid and that a crash kept from 
     expect(seen).toMatchObject({ status: "done", output: { text: "The answer." }, cost: 0.1 });
   });
 
-  test("stands in its cost where a model that is gone would have to go on", async () => {
+  test("counts in its cost when a deleted model ends the run", async () => {
     const { seen } = await afterLosing({
       by: "the run's model",
       agent: { instructions: { formatting: "As a poem." } },
@@ -107,7 +106,7 @@ describe("an answer of the run's model that was paid and that a crash kept from 
     expect(seen.error.message).toContain("can no longer be called");
   });
 
-  test("is its output although another call would cost more than the run may", async () => {
+  test("is its output although another call would exceed the run's max_cost", async () => {
     const { seen } = await afterLosing({
       by: "the run's model",
       body: { max_cost: 0.5 },
@@ -116,7 +115,7 @@ describe("an answer of the run's model that was paid and that a crash kept from 
     expect(seen).toMatchObject({ status: "done", output: { text: "The answer." }, cost: 0.1 });
   });
 
-  test("stands in the cost of a run whose workers died too often", async () => {
+  test("counts in the cost of a run whose workers died too often", async () => {
     const { seen } = await afterLosing({
       by: "the run's model",
       alsoWrite: (tx, runId) => tx`update runs set deaths = 3 where id = ${runId}`,
@@ -125,18 +124,18 @@ describe("an answer of the run's model that was paid and that a crash kept from 
     expect(seen.error.message).toContain("Three nodes died");
   });
 
-  test("stands in the cost of a run that is to be cancelled by then", async () => {
+  test("counts in the cost of a run that was cancelled meanwhile", async () => {
     const { seen } = await afterLosing({
       by: "the run's model",
-      // What a cancel leaves behind when the worker that was to act on it is lost.
+      // The state of a cancel whose worker is lost.
       alsoWrite: (tx, runId) => tx`update runs set cancel_requested = true where id = ${runId}`,
     });
     expect(seen).toMatchObject({ status: "error", error: { type: "cancelled" }, cost: 0.1 });
   });
 });
 
-describe("a model that run_model ran, that was paid, and whose answer a crash kept from the run", () => {
-  test("stands in its cost and is told, although the key is gone", async () => {
+describe("a paid run_model answer that a crash kept from the run", () => {
+  test("counts in its cost and is reported, although the key was revoked", async () => {
     const { seen, events } = await afterLosing({ by: "run_model", meanwhile: ({ revoke }) => revoke() });
     expect(seen).toMatchObject({ status: "error", error: keyIsGone, cost: 0.1 });
     expect(events.find(({ type }) => type === "tool_result")?.result).toContain("The answer.");
@@ -145,7 +144,7 @@ describe("a model that run_model ran, that was paid, and whose answer a crash ke
   test.each([
     ["deleted", (model: string) => call("DELETE", `/api/v1/${model}`)],
     ["dearer", (model: string) => call("PATCH", `/api/v1/${model}`, { json: { pricing: { per_request: 0.7 } } })],
-  ])("is heard although it is %s", async (_, change) => {
+  ])("reaches the run although the model is %s", async (_, change) => {
     const { seen } = await afterLosing({
       by: "run_model",
       body: { max_cost: 0.5 },

@@ -14,8 +14,8 @@ const words = (n: number) => `${"some words to be summed up ".repeat(150)}${n}`;
 
 let models = 0;
 /**
- * A run that says much in each turn and is done after four. Its worker is lost when the answer to the call that `isLost`
- * names was paid and not yet written; the model has another window by then.
+ * A run with long answers that is done after four steps. Its worker is lost when the call that `isLost`
+ * names was charged and its answer not yet stored; the model then has another window.
  */
 async function losing(options: { before: object; after: object; isLost(request: LlmRequest, n: number): boolean }) {
   const name = `window-${++models}`;
@@ -51,7 +51,7 @@ async function losing(options: { before: object; after: object; isLost(request: 
     await waitFor("the answer to be paid", async () => (await paid()) === before + 1);
     const patched = await platform.gantry.call("PATCH", `/api/v1/admin/${name}`, { json: options.after });
     expect(patched.status, patched.text).toBe(200);
-    // What the others do when the heartbeat of its worker is missing.
+    // What other nodes do when its heartbeat stops.
     await tx`select release_runs(holder) from runs where id = ${id}`;
   });
   const seen = await ended(id, user.key);
@@ -59,14 +59,14 @@ async function losing(options: { before: object; after: object; isLost(request: 
   return { seen, told: await events(id, user.key) };
 }
 
-test("a summary that was paid and that a crash kept from the run is the summary, also in a window that needs none", async () => {
+test("a paid summary that a crash kept from the run is used, even in a window that needs none", async () => {
   const { seen, told } = await losing({ before: narrow, after: wide, isLost: isForSummary });
   expect(seen).toMatchObject({ status: "done", output: { text: "The answer." } });
   const compressed = told.filter(({ type }) => type === "compressed");
   expect(compressed).toMatchObject([{ summary: "The summary.", before_tokens: expect.any(Number) }]);
 });
 
-test("an answer that was paid and that a crash kept from the run is the answer, also in a window that needs a summary", async () => {
+test("a paid answer that a crash kept from the run is used, even in a window that needs a summary", async () => {
   const { seen, told } = await losing({ before: wide, after: narrow, isLost: (_, n) => n === 5 });
   expect(seen).toMatchObject({ status: "done", output: { text: "The answer." } });
   expect(told.filter(({ type }) => type === "compressed")).toEqual([]);

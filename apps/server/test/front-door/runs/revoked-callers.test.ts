@@ -29,7 +29,7 @@ const post = (path: string) => {
 };
 const noLonger = { type: "internal", message: "The API key that started the run is no longer valid" };
 
-/** A user with two keys: one that runs are started with, and one to look at them. */
+/** A user with two keys: one to start runs, and one to read them. */
 async function newPerson(key: object = {}) {
   const { name, key: used } = await platform.newUser({ key });
   const path = `/api/v2/admin/users/${name}/keys`;
@@ -46,7 +46,7 @@ async function newPerson(key: object = {}) {
   return { name, used, other, revoke, setDisabled };
 }
 
-/** The model thinks until the gate is open, then calls these; after that it is done. */
+/** The model waits for the gate, makes these calls, and is done. */
 function thenCalls(...calls: NonNullable<Extract<LlmAnswer, { calls?: unknown }>["calls"]>) {
   const held = gate();
   platform.llm.script = async (request) => {
@@ -57,8 +57,8 @@ function thenCalls(...calls: NonNullable<Extract<LlmAnswer, { calls?: unknown }>
   return held;
 }
 
-describe("after the caller is gone nothing is sent or written for its run", () => {
-  test("of a disabled user, of whatever kind the calls are", async () => {
+describe("after the caller loses access, its run sends and writes nothing", () => {
+  test("of a disabled user, for all kinds of calls", async () => {
     const person = await newPerson();
     const drive = (await call("POST", "/v1/drives", { key: person.other, json: { name: "notes" } })).body.id;
     const child = await makeAgent({ goal: "Child." }, person.other);
@@ -80,7 +80,7 @@ describe("after the caller is gone nothing is sent or written for its run", () =
     expect(arrived).toEqual([]);
     expect((await call("GET", `/v1/drives/${drive}/items`, { key: person.other })).body.items).toEqual([]);
     expect((await call("GET", `/v1/runs?parent_run_id=${id}`, { key: person.other })).body.runs).toEqual([]);
-    // What the model was asked before is paid, and stands in the run.
+    // Earlier model calls are charged and appear in the run.
     expect((await platform.read(id, person.other)).cost).toBeGreaterThan(0);
     expect(asked()).toHaveLength(1);
   });
@@ -97,7 +97,7 @@ describe("after the caller is gone nothing is sent or written for its run", () =
     expect(arrived).toEqual([]);
   });
 
-  test("of a key that was revoked before there was a question, nobody is asked", async () => {
+  test("of a key revoked before a confirmation, which is not created", async () => {
     const person = await newPerson();
     const tools = [{ type: "tool", id: "http_request", confirm: "always" }];
     const agent = await makeAgent({ tools }, person.other);
@@ -113,7 +113,7 @@ describe("after the caller is gone nothing is sent or written for its run", () =
     expect(confirmations).toEqual([]);
   });
 
-  test.each(["revoked", "expired"])("of a key that was %s before its question was answered", async (how) => {
+  test.each(["revoked", "expired"])("of a key %s before its confirmation was answered", async (how) => {
     const expires_at = new Date(Date.now() + 1500).toISOString();
     const person = await newPerson(how === "expired" ? { expires_at } : {});
     const agent = await makeAgent({ tools: [{ type: "tool", id: "http_request", confirm: "always" }] }, person.other);
@@ -133,7 +133,7 @@ describe("after the caller is gone nothing is sent or written for its run", () =
     expect(arrived).toEqual([]);
   });
 
-  test("of a key that was rotated the run goes on: it is the same key", async () => {
+  test("a rotated key keeps its run working", async () => {
     const person = await newPerson();
     const agent = await makeAgent({ tools: ["http_request"] }, person.other);
     const held = thenCalls(post("/rotated"));

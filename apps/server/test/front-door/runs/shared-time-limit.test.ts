@@ -28,7 +28,7 @@ beforeEach(() => {
 const writes = () => tenant.seen.filter(({ method }) => method !== "GET");
 const asTool = (agentId: string, name: string) => ({ type: "agent", agent_id: agentId, name });
 
-/** Each agent says this first, known by its goal, and after the results of its tools that it is done. */
+/** First answers by the agent's goal; after the tool results every agent is done. */
 function parts(first: Record<string, () => LlmAnswer | Promise<LlmAnswer>>): void {
   t.llm.script = (request) => {
     const goal = request.messages[1]?.content ?? "";
@@ -55,7 +55,7 @@ async function pendingOf(runId: string) {
   return (await t.confirmations(runId)).find(({ status }: { status: string }) => status === "pending");
 }
 
-test("a child that uses up the shared time ends the parent and closes what a sibling asks", async () => {
+test("a child that uses up the shared time ends the parent and closes a sibling's confirmation", async () => {
   parts({ Parent: both, Asking: asks, Slow: afterMs(20_000) });
   const { runId, asked } = await t.runUntilAsked(await makeFamily(), { timeout_seconds: 2 });
   await waitFor(
@@ -83,7 +83,7 @@ test("the same two levels down: each parent ends with its child", async () => {
   expect(writes()).toEqual([]);
 });
 
-test("a parent that itself asks beside the child ends too", async () => {
+test("a parent with its own open confirmation ends too", async () => {
   const slow = await t.makeAgent({ goal: "Slow." });
   const parent = await t.makeAgent({ goal: "Parent.", tools: [asTool(slow, "slow"), "idp_role_create"] });
   parts({
@@ -96,7 +96,7 @@ test("a parent that itself asks beside the child ends too", async () => {
   expect(writes()).toEqual([]);
 });
 
-test("an answer is refused from the moment that the time is used up or the end is asked for, before anybody has ended the run", async () => {
+test("an answer is refused once the time is used up or the run is cancelled, even before it has ended", async () => {
   parts({ Parent: both, Asking: asks, Slow: afterMs(300) });
   const family = await makeFamily();
   for (const spent of ["active_ms = timeout_ms", "cancel_requested = true"]) {
@@ -106,7 +106,7 @@ test("an answer is refused from the moment that the time is used up or the end i
       return runs.some(({ status }: { status: string }) => status === "done");
     });
     const { sql } = t.gantry.database;
-    // As if another node had just taken it to end it.
+    // As if another node had just claimed it to end it.
     await sql`update runs set holder = 'elsewhere' where id = ${runId}`;
     await sql`update runs set ${sql.unsafe(spent)} where id = ${runId}`;
     const late = await t.answer(runId, asked.id, { approve: true });
@@ -119,7 +119,7 @@ test("an answer is refused from the moment that the time is used up or the end i
   expect(writes()).toEqual([]);
 });
 
-test("a question that is open while time is left is answered as ever, however long ago the sibling ended", async () => {
+test("an open confirmation can be answered while time is left, however long ago the sibling ended", async () => {
   parts({ Parent: both, Asking: asks, Slow: afterMs(1_000) });
   const { runId, asked } = await t.runUntilAsked(await makeFamily(), { timeout_seconds: 2 });
   await new Promise((resolve) => setTimeout(resolve, 2_500));

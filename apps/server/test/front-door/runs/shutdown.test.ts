@@ -12,7 +12,7 @@ const asking = { tools: [{ type: "tool", id: "run_javascript", confirm: "always"
 const idsIn = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
 const arrived = () => new Promise((resolve) => setTimeout(resolve, 500));
 
-/** Who is let go is answered in milliseconds, anybody else when the time is over: never below 10 s here. */
+/** A released reader is answered in milliseconds, any other after the limit of at least 10 s. */
 async function atOnce<T extends readonly unknown[]>(readers: T) {
   const since = performance.now();
   const answers = await Promise.all(readers);
@@ -30,7 +30,7 @@ async function beside(env: Record<string, string> = {}): Promise<GantryNode> {
   return node;
 }
 
-test("who reads a run that waits for an answer is let go at once, with what there is, and comes back for the rest", async () => {
+test("a reader of a run that waits for a confirmation is released at once with the current state, and can reconnect", async () => {
   platform.llm.script = (request) =>
     toolResults(request).length === 0
       ? { calls: [{ name: "run_javascript", args: { code: "6 * 7" } }] }
@@ -55,7 +55,7 @@ test("who reads a run that waits for an answer is let go at once, with what ther
   expect([seen.status, seen.body]).toMatchObject([200, { id, status: "running", phase: "awaiting_confirmation" }]);
   expect(idsIn(told)).toEqual([1, 2]);
   expect(idsIn(nothing)).toEqual([]);
-  // One that is a moment late still gets what there is.
+  // A slightly late reader still gets the current state.
   const late = leaves.call("GET", `/v1/runs/${id}/events`);
   const [lateEvents, lateRun] = await atOnce([late, leaves.call("GET", `/v1/runs/${id}?wait=60`)] as const);
   expect([idsIn(lateEvents.text), lateRun.body.status]).toEqual([[1, 2], "running"]);
@@ -67,7 +67,7 @@ test("who reads a run that waits for an answer is let go at once, with what ther
   expect(idsIn((await back).text)).toEqual([3, 4, 5, 6]);
 });
 
-test("the MCP endpoint tells at once that the run goes on, and where", async () => {
+test("the MCP endpoint reports at once that the run continues, and where", async () => {
   const held = gate();
   platform.llm.script = async () => {
     await held.promise;
@@ -88,8 +88,8 @@ test("the MCP endpoint tells at once that the run goes on, and where", async () 
   expect(await ended(id)).toMatchObject({ status: "done", output: { text: "done" } });
 });
 
-// The last one of this file: its node works on nothing afterwards.
-test("a run that is under way here keeps its time, its readers do not; and it can still be cancelled", async () => {
+// The last test of this file: its node does no work afterwards.
+test("a working run keeps its time, its readers are released, and it can still be cancelled", async () => {
   const held = gate();
   platform.llm.script = async () => {
     await held.promise;
@@ -109,7 +109,7 @@ test("a run that is under way here keeps its time, its readers do not; and it ca
   const [first, second, told] = await atOnce([...readers, events.text()] as const);
   expect([first, second]).toMatchObject([{ body: { status: "running" } }, { body: { status: "running" } }]);
   expect(idsIn(told as string)).toEqual([1]);
-  // Who cancels is no reader: the answer says that it has ended.
+  // A cancel is not a reader: its answer says that the run has ended.
   const cancelled = await gantry.call("POST", `/v1/runs/${dropped}/cancel`);
   expect(cancelled.body).toMatchObject({ status: "error", error: { type: "cancelled" } });
   expect(isDrained).toBe(false);

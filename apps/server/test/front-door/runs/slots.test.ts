@@ -28,7 +28,7 @@ async function cancelAll(ids: readonly string[], key: string): Promise<void> {
 }
 
 describe("a user with more runs than the plan allows in parallel", () => {
-  test("takes no slots of others: the rest stays pending, and a slot that ends goes to the next", async () => {
+  test("takes no slots of other users: the rest stays pending, and a freed slot goes to the next", async () => {
     await putPlan("four", 4);
     const { key } = await newUser({ plan: "four" });
     const agent = await makeAgent({ goal: "Silence." }, key);
@@ -58,7 +58,7 @@ describe("a user with more runs than the plan allows in parallel", () => {
     await Promise.all(ids.slice(0, 6).map((id) => platform.gantry.call("POST", `/v1/runs/${id}/cancel`, { key })));
   }, 60_000);
 
-  test("gets more of them worked on once an admin changes the plan", async () => {
+  test("has more of them executed once an admin changes the plan", async () => {
     await putPlan("growing", 1);
     const { key } = await newUser({ plan: "growing" });
     const agent = await makeAgent({ goal: "Silence." }, key);
@@ -72,7 +72,7 @@ describe("a user with more runs than the plan allows in parallel", () => {
     await cancelAll(ids, key);
   });
 
-  test("has its sub-agents counted, and a run that waits for one holds no slot", async () => {
+  test("has its sub-agents counted, and a run that waits for one uses no slot", async () => {
     await putPlan("one", 1);
     const { key } = await newUser({ plan: "one" });
     const asTool = (agent_id: string, name: string) => ({ type: "agent", agent_id, name });
@@ -96,7 +96,7 @@ describe("a user with more runs than the plan allows in parallel", () => {
     const second = await start(root, { input: { n: 2 } }, { key });
     for (const id of [first, second]) expect(await ended(id, key)).toMatchObject({ status: "done" });
     expect(most).toBe(1);
-    // A root that has begun is finished before the next one begins.
+    // A started root finishes before the next one starts.
     const tree = ["Middle", "Middle", "Leaf", "Leaf", "Leaf", "Leaf"];
     expect(asked).toEqual(["Root 1", ...tree, "Root 2", ...tree]);
   });
@@ -120,7 +120,7 @@ test("a claim reads few rows however many runs of one user are pending", async (
     const before = await rowsRead();
     expect(await tx`select id from claim_runs('test', 20, 20)`).toHaveLength(4);
     expect((await rowsRead()) - before).toBeLessThan(50);
-    // At its limit, the user costs no more.
+    // A user at the limit costs no more rows.
     expect(await tx`select id from claim_runs('test', 20, 20)`).toHaveLength(0);
     expect((await rowsRead()) - before).toBeLessThan(100);
     throw rollback;
@@ -129,7 +129,7 @@ test("a claim reads few rows however many runs of one user are pending", async (
 });
 
 describe("live descendants of a run", () => {
-  test("are 1,000 at most: a call beyond that fails, and the model is told so", async () => {
+  test("are limited to 1,000: a call beyond that fails, and the model learns of it", async () => {
     const child = await makeAgent({ goal: "Child." });
     const parent = await makeAgent({ goal: "Parent.", tools: [{ type: "agent", agent_id: child, name: "child" }] });
     const { sql } = platform.gantry.database;
@@ -196,7 +196,7 @@ describe("slots of a node", () => {
     const agent = await newAgent(key, "admin/scripted");
     const runs = await Promise.all(Array.from({ length: 8 }, () => startOn(node, agent, key)));
     await waitFor("three runs in work", () => llm.requests.length === 3);
-    // Each gets the slot that is kept, one after the other.
+    // Each gets the reserved slot, one after the other.
     for (const name of ["guest-1", "guest-2"]) {
       const guest = await node.newUser(name);
       const own = await newAgent(guest, "gantry/rules");
@@ -206,7 +206,7 @@ describe("slots of a node", () => {
     await Promise.all(runs.map(({ id }) => node.call("POST", `/v1/runs/${id}/cancel`, { key })));
   });
 
-  test("of two nodes together give a user what the plan allows, and no more", async () => {
+  test("of two nodes together give a user exactly what the plan allows", async () => {
     const other = await startGantry({ beside: node, env });
     try {
       const key = await node.newUser("spread", { plan: "four" });

@@ -14,7 +14,7 @@ const asked = () => platform.llm.requests;
 
 type Play = (request: LlmRequest, results: string[]) => LlmAnswer | Promise<LlmAnswer>;
 
-/** Every agent plays its own part, known by its goal. */
+/** Every agent follows its own script, chosen by its goal. */
 function parts(byGoal: Record<string, Play>): void {
   platform.llm.script = (request) => {
     const goal = request.messages[1]?.content ?? "";
@@ -35,7 +35,7 @@ const childrenOf = async (runId: string, key?: string) =>
   (await call("GET", `/v1/runs?parent_run_id=${runId}`, key === undefined ? {} : { key })).body.runs;
 
 describe("an agent as a tool", () => {
-  test("gets a run of its own: seen, counted and paid with its parent's", async () => {
+  test("gets its own run: visible, counted and charged with its parent's", async () => {
     const child = await makeAgent({
       goal: "Child. {{city}}",
       input_schema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
@@ -68,14 +68,14 @@ describe("an agent as a tool", () => {
     });
     expect(await types(answer.body.id)).toEqual(["planning", "tool_call", "tool_result", "completed"]);
     expect(await types(made.id)).toEqual(["planning", "completed"]);
-    // What a person started is one list, what that started another; by its agent it is found in any case.
+    // Roots and descendants are separate lists; filtering by agent finds both.
     expect((await call("GET", `/v1/agents/${child}/runs`)).body.total).toBe(1);
     const roots = (await call("GET", "/v1/runs?limit=100")).body.runs;
     expect(roots.some((one: { id: string }) => one.id === made.id)).toBe(false);
     expect((await childrenOf("run_unknown")).length).toBe(0);
   });
 
-  test("is not called with an input against its schema; its failure is told to the parent's model", async () => {
+  test("is not called with an invalid input; its failure is reported to the parent's model", async () => {
     const child = await makeAgent({
       goal: "Child.",
       input_schema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
@@ -94,7 +94,7 @@ describe("an agent as a tool", () => {
     expect(children[0]).toMatchObject({ status: "error", error: { type: "internal" } });
   });
 
-  test("works beside its siblings, and below others", async () => {
+  test("works in parallel with its siblings, and below others", async () => {
     let together = 0;
     let most = 0;
     const leaf = await makeAgent({ goal: "Leaf." });
@@ -128,14 +128,14 @@ describe("an agent as a tool", () => {
     const grandchildren = (await Promise.all(children.map((one: { id: string }) => childrenOf(one.id)))).flat();
     expect(grandchildren).toHaveLength(2);
     const all = [...children, ...grandchildren];
-    // Root and middles speak twice, leaves once: 2 + 2 * 2 + 3 calls of 100 tokens.
+    // Root and middles answer twice, leaves once: 2 + 2 * 2 + 3 calls of 100 tokens.
     expect(answer.body.usage.input_tokens).toBe(900);
     expect(all.every((one) => one.status === "done")).toBe(true);
     const calls = asked().length;
     expect(answer.body.cost).toBeCloseTo(calls * 0.0002, 6);
   });
 
-  test("that is not there any more is named, and the run goes on without it", async () => {
+  test("that no longer exists is named, and the run continues without it", async () => {
     const child = await makeAgent({ goal: "Child.", name: "Gone soon" });
     const parent = await makeAgent({ goal: "Parent.", tools: [asTool(child, "weather")] });
     await call("DELETE", `/v1/agents/${child}`);
@@ -146,7 +146,7 @@ describe("an agent as a tool", () => {
     expect((await events(answer.body.id))[0]?.message).toContain("weather");
   });
 
-  test("of a model that the key may not call is not there for that key", async () => {
+  test("on a model that the key cannot use is missing for that key", async () => {
     await platform.makeModel("other");
     const user = await platform.newUser({ key: { models: ["admin/llm"] } });
     const whole = (await call("POST", `/api/v2/admin/users/${user.name}/keys`, { json: {} })).body.key;
@@ -160,8 +160,8 @@ describe("an agent as a tool", () => {
   });
 });
 
-describe("limits go down", () => {
-  test("the parent's time is the children's", async () => {
+describe("limits are inherited", () => {
+  test("children share the parent's time", async () => {
     const child = await makeAgent({ goal: "Child." });
     const parent = await makeAgent({ goal: "Parent.", tools: [asTool(child, "weather")] });
     parts({ Parent: callAll({ name: "weather" }), Child: () => new Promise(() => {}) });
@@ -173,7 +173,7 @@ describe("limits go down", () => {
     await waitFor("the upstream call to be closed", () => platform.llm.open === 0);
   });
 
-  test("what works side by side takes its time once, what works one after the other takes it twice", async () => {
+  test("parallel work uses the time once, sequential work twice", async () => {
     const later = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
     const slow = createServer((_, response) => void later(2500).then(() => response.end("ok")));
     await new Promise<void>((resolve) => slow.listen(0, "127.0.0.1", resolve));
@@ -195,7 +195,7 @@ describe("limits go down", () => {
     expect(took).toBeGreaterThan(6900);
   });
 
-  test("the cost of all together never exceeds the root's limit, side by side or not", async () => {
+  test("the total cost never exceeds the root's limit, in parallel or not", async () => {
     const child = await makeAgent({ goal: "Child.", tools: ["run_javascript"] });
     const parent = await makeAgent({ goal: "Parent.", tools: [asTool(child, "work")] });
     let n = 0;
@@ -236,12 +236,12 @@ describe("limits go down", () => {
     expect(answer.body.status, answer.text).toBe("done");
     expect(answer.body.output.text).toContain("limit_exceeded");
     expect(answer.body.output.text).not.toContain("bottom");
-    // The last one was asked and paid, although its call was in vain: 2 of each level above, 1 of the deepest.
+    // The last one was called and charged although its call failed: 2 of each level above, 1 of the deepest.
     expect(asked()).toHaveLength(11);
     expect(answer.body.cost).toBeCloseTo(11 * 0.0002, 6);
   });
 
-  test("a circle is refused when it is saved, and harmless when it came to be all the same", async () => {
+  test("a cycle is refused when saving, and harmless if it exists anyway", async () => {
     const a = await makeAgent({ goal: "A." });
     const b = await makeAgent({ goal: "B.", tools: [asTool(a, "a")] });
     const refused = await call("PATCH", `/v1/agents/${a}`, { json: { tools: [asTool(b, "b")] } });
@@ -258,20 +258,20 @@ describe("limits go down", () => {
     parts({ A: callAll({ name: "a" }, { name: "b" }), B: callAll({ name: "a" }) });
     const answer = await run(a);
     expect(answer.body.status, answer.text).toBe("done");
-    // Neither at once nor through another: A is told so, and so is B, and both answer.
+    // Neither directly nor through another: A and B both learn of it and answer.
     expect(answer.body.output.text.match(/cannot call itself/g)).toHaveLength(2);
     expect(asked()).toHaveLength(4);
   });
 });
 
-describe("cancel goes down", () => {
+describe("cancelling is inherited", () => {
   let beside: GantryNode;
   beforeAll(async () => {
     beside = await startGantry({ beside: platform.gantry });
   });
   afterAll(() => beside.close());
 
-  test("to children and grandchildren on any node, at once", async () => {
+  test("by children and grandchildren on any node, at once", async () => {
     const leaf = await makeAgent({ goal: "Leaf." });
     const middle = await makeAgent({ goal: "Middle.", tools: [asTool(leaf, "leaf")] });
     const root = await makeAgent({ goal: "Root.", tools: [asTool(middle, "middle"), asTool(leaf, "leaf")] });
@@ -296,7 +296,7 @@ describe("cancel goes down", () => {
     expect((await events(id)).filter((event) => event.type === "error")).toHaveLength(1);
   });
 
-  test("of a child alone is told to its parent, which goes on", async () => {
+  test("cancelling only a child is reported to its parent, which continues", async () => {
     const child = await makeAgent({ goal: "Child." });
     const parent = await makeAgent({ goal: "Parent.", tools: [asTool(child, "weather")] });
     parts({ Parent: callAll({ name: "weather" }), Child: () => new Promise(() => {}) });
@@ -309,7 +309,7 @@ describe("cancel goes down", () => {
     expect(seen.output.text).toContain("cancelled");
   });
 
-  test("a parent that fails takes its children with it", async () => {
+  test("a failing parent ends its children", async () => {
     const child = await makeAgent({ goal: "Child." });
     const parent = await makeAgent({ goal: "Parent.", tools: [asTool(child, "work"), "run_model"] });
     const input = { prompt: "a hill", size: "1280x720" };
@@ -317,7 +317,7 @@ describe("cancel goes down", () => {
       Parent: callAll({ name: "work" }, { name: "run_model", args: { model: "gantry/image", input } }),
       Child: () => new Promise(() => {}),
     });
-    // An image is beyond the limit, the child's work is not.
+    // An image exceeds the limit, the child's work does not.
     const id = await start(parent, { max_cost: 0.02 });
     expect(await ended(id)).toMatchObject({ status: "error", error: { type: "limit_exceeded" } });
     await waitFor("the children to be ended", async () => {

@@ -9,7 +9,7 @@ const output_schema = { type: "object", properties: { n: { type: "integer" } }, 
 const usage = { input: 100, output: 10 };
 const call = (name: string, json: string) => answering({ toolCalls: [{ id: "call_1", name, arguments: json }], usage });
 
-describe("a model whose server has no schemas", () => {
+describe("a model whose server does not support schemas", () => {
   const upstream = new TextUpstream({
     ...openAiChatDialect,
     problem: (body) => (body.response_format ? "This response_format type is unavailable now" : undefined),
@@ -20,20 +20,20 @@ describe("a model whose server has no schemas", () => {
   });
   afterAll(() => upstream.stop());
 
-  test("hands its answer to a tool, and the next run asks it for that at once", async () => {
+  test("submits its answer through a tool, and the next run offers that tool at once", async () => {
     const agent = await makeAgent({ model: "admin/bare", output_schema });
     upstream.play(call("gantry_submit_answer", '{"n":4}'));
     const first = await run(agent);
     expect(first.body, first.text).toMatchObject({ status: "done", output: { n: 4 }, usage: { input_tokens: 100 } });
     expect(upstream.requests.map(({ body }) => "response_format" in body)).toEqual([true, false]);
-    // The tool is none of the agent's: nobody is told of a call.
+    // Not one of the agent's tools, so it produces no events.
     expect(await types(first.body.id)).toEqual(["planning", "completed"]);
     const second = await run(agent);
     expect(second.body, second.text).toMatchObject({ status: "done", output: { n: 4 } });
     expect(upstream.requests).toHaveLength(3);
   });
 
-  test("is asked again with the faults where what it handed in is wrong; tools it has called stay declared", async () => {
+  test("is asked again with the faults of an invalid submission; called tools stay declared", async () => {
     const agent = await makeAgent({ model: "admin/bare", output_schema, tools: ["run_javascript"] });
     upstream.play(
       call("run_javascript", '{"code":"2+2"}'),

@@ -14,7 +14,7 @@ let collector: Collector;
 let llm: ScriptedLlm;
 let gantry: GantryNode;
 const seen: string[] = [];
-/** Whom a tool calls. */
+/** The target of a tool. */
 const receiver = createServer((request, response) => {
   seen.push(String(request.headers.traceparent));
   response.end("heard");
@@ -61,7 +61,7 @@ async function makeAgent(fields: object = {}, node = gantry): Promise<string> {
   return made.body.id;
 }
 
-/** Starts a run in a trace of its own. */
+/** Starts a run in a new trace. */
 async function start(agentId: string, { body = {}, node = gantry } = {}) {
   const traceId = `${Date.now().toString(16).padStart(16, "0")}${(++traces).toString(16).padStart(16, "0")}`;
   const json = { input: {}, ...body };
@@ -76,7 +76,7 @@ const spansOf = (traceId: string) => collector.spans.filter((span) => span.trace
 const isOf = (span: CollectedSpan, runId: string) => span.attributes["gantry.run_id"] === runId;
 const request = "POST /v1/agents/:agent_id/runs";
 
-/** The spans of a trace when `count` claims of runs have ended in it and its request has. */
+/** The spans of a trace once its request and `count` claims of runs have ended. */
 async function traceOf(traceId: string, count: number): Promise<CollectedSpan[]> {
   await waitFor(`${count} spans of runs`, () => {
     const names = spansOf(traceId).map(({ name }) => name);
@@ -85,7 +85,7 @@ async function traceOf(traceId: string, count: number): Promise<CollectedSpan[]>
   return spansOf(traceId);
 }
 
-/** The names of the spans above one, the next first. */
+/** The names of a span's ancestors, nearest first. */
 function above(span: CollectedSpan | undefined, all: CollectedSpan[]): string[] {
   const parent = all.find(({ spanId }) => spanId === span?.parentSpanId);
   return parent ? [parent.name, ...above(parent, all)] : [];
@@ -99,14 +99,14 @@ async function scrape(): Promise<(name: string) => number> {
   };
 }
 
-/** How many runs wait for a person, and for others. */
+/** Number of runs that wait for a confirmation, and for other runs. */
 async function resting(): Promise<number[]> {
   const figure = await scrape();
   return ["asking", "delegating"].map((state) => figure(`gantry_queue_runs{state="${state}"}`));
 }
 
 describe("the trace of a run", () => {
-  test("is that of its request, with its model calls and what its tools call", async () => {
+  test("continues its request's trace, with its model calls and its tools' calls", async () => {
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
     llm.script = inTurn({ calls: [{ name: "http_request", args: { method: "GET", url } }] }, { text: "done" });
     const agent = await makeAgent({ tools: ["http_request"], goal: "Words that stay inside." });
@@ -141,7 +141,7 @@ describe("the trace of a run", () => {
     expect(collector.bodies.join()).not.toContain("Words that stay inside");
   });
 
-  test("holds the runs of sub-agents below that of their parent", async () => {
+  test("contains the runs of sub-agents below their parent", async () => {
     const child = await makeAgent({ goal: "Child." });
     const parent = await makeAgent({ goal: "Parent.", tools: [{ type: "agent", agent_id: child, name: "child" }] });
     let meanwhile: number[] = [];
@@ -157,7 +157,7 @@ describe("the trace of a run", () => {
     expect(meanwhile).toEqual([0, 1]);
     const spans = await traceOf(traceId, 3);
     const runs = spans.filter(({ name }) => name === "run");
-    // The parent rests while its child works, and is then taken again.
+    // The parent is released while its child works, and claimed again.
     const ofParent = runs.filter((span) => isOf(span, id));
     expect(ofParent.map(({ attributes }) => attributes["gantry.run_came_to"])).toEqual(["left", "done"]);
     for (const span of ofParent) expect(above(span, spans)).toEqual([request]);
@@ -168,7 +168,7 @@ describe("the trace of a run", () => {
     expect(calls.map((call) => above(call, spans).length).sort()).toEqual([3, 3, 4]);
   });
 
-  test("goes on after a person has answered, and says with what a run failed", async () => {
+  test("continues after a confirmation, and records the failure", async () => {
     const agent = await makeAgent({ tools: [{ type: "tool", id: "run_javascript", confirm: "always" }] });
     llm.script = inTurn({ calls: [{ name: "run_javascript", args: { code: "1" } }] }, { status: 400 });
     expect(await resting()).toEqual([0, 0]);
@@ -193,7 +193,7 @@ describe("the trace of a run", () => {
 describe("the figures of runs", () => {
   const outcome = (name: string, type = "") => `gantry_runs_ended_total{outcome="${name}",type="${type}"}`;
 
-  test("say how many wait, are worked on and are held, and for how long one has waited", async () => {
+  test("count waiting, working and claimed runs, and the longest wait", async () => {
     let answer = () => {};
     llm.script = (_asked, n) =>
       n > 1 ? { text: "done" } : new Promise((resolve) => (answer = () => resolve({ text: "done" })));
@@ -213,13 +213,13 @@ describe("the figures of runs", () => {
     expect(busy("gantry_runs_oldest_wait_seconds")).toBeLessThan(15);
     answer();
     for (const { id } of [second, third]) await gantry.call("GET", `/v1/runs/${id}?wait=20`);
-    // A run is told as ended a moment before its worker lets go of it.
+    // A run's end is visible shortly before its worker releases it.
     await waitFor("all to be let go", async () => all.map(await scrape()).every((figure) => figure === 0));
     const after = await scrape();
     expect(after(outcome("done")) - idle(outcome("done"))).toBe(3);
   });
 
-  test("count those that failed by type, and those that were cancelled, also before a worker had them", async () => {
+  test("count failures by type and cancelled runs, also before their first claim", async () => {
     const before = await scrape();
     const agent = await makeAgent();
     llm.script = () => ({ status: 400 });

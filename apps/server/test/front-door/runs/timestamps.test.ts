@@ -4,7 +4,7 @@ import { waitFor } from "../../support/wait-for.ts";
 
 const platform = useRunsPlatform();
 
-test("a run does not end before it began, though the clock is set back while it works", async () => {
+test("a run does not end before it started, even if the clock is set back meanwhile", async () => {
   const held = gate();
   platform.llm.script = async () => {
     await held.promise;

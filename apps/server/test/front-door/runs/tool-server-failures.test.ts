@@ -44,13 +44,13 @@ async function serve(script: Script = {}, fields: object = {}) {
 const call = (name: string, args: object = {}): LlmAnswer => ({ calls: [{ name, args }] });
 const recordOf = async (id: string) => (await t.gantry.call("GET", `/v1/mcp-servers/${id}`)).body;
 
-describe("a credential that a server puts into what it says of its tools", () => {
+describe("a credential in a server's tool descriptions", () => {
   const secret = "c2VrcmV0OnBhc3N3b3Jk";
 
   test.each([
     [{ type: "bearer", token: secret }],
     [{ type: "api_key", header: "Authorization", value: `Basic ${secret}` }],
-  ])("(%j) is shown to nobody", async (auth) => {
+  ])("(%j) is masked everywhere", async (auth) => {
     const telling = ({ authorization = "" }: { authorization?: string | undefined }) => [
       { ...echoTool, description: `You sent ${authorization}` },
       { ...echoTool, name: "other", inputSchema: { properties: { a: { default: authorization.split(" ")[1] } } } },
@@ -83,7 +83,7 @@ describe("a credential that a server puts into what it says of its tools", () =>
 describe("slow calls to a server", () => {
   const slow = 4;
 
-  test("take neither its tools from another run nor the call that a person approved", async () => {
+  test("do not block its tools for another run, or an approved call", async () => {
     const held: (() => void)[] = [];
     const { server, id, name } = await serve({
       "on tools/list": ({ answer }) =>
@@ -123,7 +123,7 @@ describe("slow calls to a server", () => {
     expect(server.messages.filter(({ params }) => params?.name === "wipe")).toHaveLength(1);
   });
 
-  test("an approved call of a server that is away is not told as one of a tool that is gone", async () => {
+  test("an approved call of an unreachable server is not reported as a missing tool", async () => {
     const { server, id, name } = await serve({
       "on tools/list": ({ answer }) => answer({ tools: [{ ...echoTool, annotations: { destructiveHint: true } }] }),
     });
@@ -133,7 +133,7 @@ describe("slow calls to a server", () => {
     t.llm.requests.length = 0;
     await server.close();
     scripted.splice(scripted.indexOf(server), 1);
-    // Its list is asked for anew.
+    // Its list is fetched again.
     await t.gantry.call("PATCH", `/v1/mcp-servers/${id}`, { json: { auth: null } });
     await t.answer(runId, asked.id, { approve: true });
     expect(await t.ended(runId)).toMatchObject({ status: "done" });
@@ -141,7 +141,7 @@ describe("slow calls to a server", () => {
   });
 });
 
-test("schemas that cannot be used here are left to the server, others are checked", async () => {
+test("unsupported schemas are left to the server; others are checked", async () => {
   const schemas: Record<string, object> = {
     draft4: { $schema: "http://json-schema.org/draft-04/schema#", type: "object" },
     python: { type: "object", properties: { a: { type: "string", pattern: "(?P<x>[a-z]+)" } } },
@@ -166,7 +166,7 @@ test("schemas that cannot be used here are left to the server, others are checke
   expect(told[5]).toMatch(/arguments are invalid/);
 });
 
-test("what a server refuses a call with reaches the model, and is not its status", async () => {
+test("a server's refusal of a call reaches the model and does not change the server's status", async () => {
   const error = { code: -32_602, message: "Invalid params: the field city is missing" };
   const { id, name } = await serve({
     "on tools/call": ({ response, message }) => {
@@ -187,7 +187,7 @@ test("what a server refuses a call with reaches the model, and is not its status
   expect(await recordOf(id)).toMatchObject({ status: "connected", last_error: null });
 });
 
-test("a flood of messages is refused, and the run goes on", async () => {
+test("a flood of messages is refused, and the run continues", async () => {
   const { server, id, name } = await serve();
   server.script = {
     "on tools/call": ({ response }) =>

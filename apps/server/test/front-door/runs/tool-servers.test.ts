@@ -60,7 +60,7 @@ describe.each(["streamable_http", "sse"] as const)("the everything server over %
   });
   afterAll(() => server.kill());
 
-  test("gives a run its tools: text, sums, structure, images, and one that takes its time", async () => {
+  test("gives a run its tools: text, sums, structure, images, and a slow one", async () => {
     t.llm.script = inTurn(
       {
         calls: [
@@ -89,7 +89,7 @@ describe.each(["streamable_http", "sse"] as const)("the everything server over %
     expect(results.map(({ tool }) => tool)).toContain(`${name}__echo`);
   });
 
-  test("limited to some tools, a run has these alone, and what the server lacks is named", async () => {
+  test("limited to some tools, a run has only these, and missing ones are named", async () => {
     t.llm.script = inTurn(call(`${name}__get-env`), { text: "done" });
     const done = await t.run(await t.makeAgent({ mcp_servers: [{ id, tools: ["echo", "no-such"] }] }));
     expect(done.body).toMatchObject({ status: "done" });
@@ -99,7 +99,7 @@ describe.each(["streamable_http", "sse"] as const)("the everything server over %
     expect(first).toMatchObject({ type: "planning", message: expect.stringContaining(`${name}: no-such`) });
   });
 
-  test("that goes away in mid-run is told to the model; back again, its session is opened anew", async () => {
+  test("that stops during a run is reported to the model; once back, a new session is opened", async () => {
     const agent = await t.makeAgent({ mcp_servers: [{ id, tools: ["echo"] }] });
     const echo = (message: string) => call(`${name}__echo`, { message });
     t.llm.script = async (_request, n) => {
@@ -115,7 +115,7 @@ describe.each(["streamable_http", "sse"] as const)("the everything server over %
     expect(told[2]).toBe("Echo: three");
   });
 
-  test("that was restarted between two calls is connected to once more, unnoticed", async () => {
+  test("that restarts between two calls is reconnected silently", async () => {
     const agent = await t.makeAgent({ mcp_servers: [{ id, tools: ["echo"] }] });
     t.llm.script = async (_request, n) => {
       if (n === 2) {
@@ -131,7 +131,7 @@ describe.each(["streamable_http", "sse"] as const)("the everything server over %
 });
 
 describe("a lost session", () => {
-  test.each([404, 400])("(%i) is opened anew once, and the call made once", async (status) => {
+  test.each([404, 400])("(%i) is reopened once, and the call made once", async (status) => {
     let sessions = 0;
     const lost = new Set<string>();
     const script: Script = {
@@ -162,7 +162,7 @@ describe("a lost session", () => {
 });
 
 describe("what a server does", () => {
-  test("a result above 64 kB is cut for the model, with a mark", async () => {
+  test("a result above 64 kB is truncated for the model, with a mark", async () => {
     const { id, name } = await serve({ "on tools/call": ({ answer }) => answer(text("é".repeat(80_000))) });
     t.llm.script = inTurn(call(`${name}__echo`), { text: "done" });
     const done = await t.run(await t.makeAgent({ mcp_servers: [{ id }] }));
@@ -173,7 +173,7 @@ describe("what a server does", () => {
     expect(event.result).toBe(told);
   });
 
-  test("a result of just 64 kB stays whole, and is cut only where the note on repeats would not fit beside it", async () => {
+  test("a result of exactly 64 kB stays whole, unless the note on repeats needs space", async () => {
     const whole = "x".repeat(65_536);
     const { id, name } = await serve({ "on tools/call": ({ answer }) => answer(text(whole)) });
     t.llm.script = (_request, n) => (n <= 4 ? call(`${name}__echo`) : { text: "done" });
@@ -191,7 +191,7 @@ describe("what a server does", () => {
     expect(told).toHaveLength(4);
   });
 
-  test("a failure of the tool itself is told, and three in a row end the run", async () => {
+  test("a failure of the tool is reported, and three in a row end the run", async () => {
     const { id, name } = await serve({
       "on tools/call": ({ answer }) => answer({ ...text("out of paper"), isError: true }),
     });
@@ -202,7 +202,7 @@ describe("what a server does", () => {
     expect(t.told(2)).toEqual(["out of paper", "out of paper"]);
   });
 
-  test("a tool that calls itself destructive asks; the caller may approve it beforehand", async () => {
+  test("a destructive tool needs a confirmation, or approval in advance", async () => {
     const list = [
       { ...echoTool, name: "wipe", annotations: { destructiveHint: true } },
       { ...echoTool, name: "look", annotations: { readOnlyHint: true } },
@@ -244,7 +244,7 @@ describe("what a server does", () => {
     expect(wiped()).toBe(2);
   });
 
-  test("a run that is cancelled tells the server at once", async () => {
+  test("cancelling a run notifies the server at once", async () => {
     const { server, id, name } = await serve({ "on tools/call": () => {} });
     t.llm.script = inTurn(call(`${name}__echo`), { text: "done" });
     const started = await t.run(await t.makeAgent({ mcp_servers: [{ id }] }), { wait: 0 });
@@ -259,8 +259,8 @@ describe("what a server does", () => {
   });
 });
 
-describe("a server that is not there at the start", () => {
-  test("is named in the first event and to the model, and the run goes on without it", async () => {
+describe("a server that is unreachable at the start", () => {
+  test("is named in the first event and to the model, and the run continues without it", async () => {
     const here = await serve({ "on tools/call": ({ answer }) => answer(text("here")) });
     const away = await serve();
     const gone = await serve();
@@ -285,8 +285,8 @@ describe("a server that is not there at the start", () => {
   });
 });
 
-describe("a server that goes away while a question is open", () => {
-  test("is told by name when the call is approved, and the run goes on", async () => {
+describe("a server that stops while a confirmation is open", () => {
+  test("is reported by name after the approval, and the run continues", async () => {
     const wipe = { ...echoTool, name: "wipe", annotations: { destructiveHint: true } };
     const { server, id, name } = await serve({ "on tools/list": ({ answer }) => answer({ tools: [wipe] }) });
     t.llm.script = inTurn(call(`${name}__wipe`), { text: "done" });
@@ -300,13 +300,13 @@ describe("a server that goes away while a question is open", () => {
   });
 });
 
-describe("a tool that an agent names and its server does not have", () => {
+describe("a bound tool that its server does not have", () => {
   const offer =
     (...names: string[]): NonNullable<Script["on tools/list"]> =>
     ({ answer }) =>
       answer({ tools: names.map((each) => ({ ...echoTool, name: each })) });
 
-  test("is warned of by what the server last said, and nobody asks it for that", async () => {
+  test("causes a warning from the server's last known list, without a request", async () => {
     const { server, id, name } = await serve({ "on tools/list": offer("echo", "add") });
     server.messages.length = 0;
     const json = { name: "Misspelt", goal: "g", tools: [], mcp_servers: [{ id, tools: ["ecko", "add"] }] };
@@ -323,7 +323,7 @@ describe("a tool that an agent names and its server does not have", () => {
     expect((await t.gantry.call("POST", `${path}/publish`, { json: {} })).body.warnings).toEqual([]);
   });
 
-  test("is not warned of where the server never said what it has, and all of them never are", async () => {
+  test("causes no warning if the list is unknown, or if all tools are bound", async () => {
     const { id } = await serve({ "on tools/list": offer("echo") });
     const away = await scriptedServer({ before: (_request, response) => !!response.writeHead(503).end() });
     scripted.push(away);
@@ -339,7 +339,7 @@ describe("a tool that an agent names and its server does not have", () => {
 describe("a run by another user", () => {
   const token = "creators-bearer-credential-0123456789";
 
-  test("uses the creator's servers with the creator's credential, and shows nothing of it", async () => {
+  test("uses the creator's servers with the creator's credential, which stays hidden", async () => {
     const seen: (string | undefined)[] = [];
     const { server, id, name } = await serve(
       {
@@ -365,7 +365,7 @@ describe("a run by another user", () => {
     expect((await t.gantry.call("GET", `/v1/mcp-servers/${id}`, { key: other })).status).toBe(404);
   });
 
-  test("is not told where a server that is away should be", async () => {
+  test("does not reveal the address of an unreachable server", async () => {
     const { server, id } = await serve();
     const agent = await t.makeAgent({ mcp_servers: [{ id }], visibility: "public" });
     await server.close();

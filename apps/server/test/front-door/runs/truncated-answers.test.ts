@@ -17,13 +17,13 @@ const { makeAgent, makeModel, run, start, read, ended, events, types } = platfor
 const asked = () => platform.llm.requests;
 const lastSaid = (n: number) => asked()[n]?.messages.at(-1)?.content ?? "";
 
-/** Said until the limit, which the upstream alone knows: what it counted is how long it was. */
+/** An answer cut at a limit that only the upstream knows; its token count is the answer's length. */
 const cut = (answer: object): LlmAnswer => ({ finish: "length", usage: { in: 100, out: 4096 }, ...answer });
 const js = (code: string) => ({ name: "run_javascript", args: { code } });
 const output_schema = { type: "object", properties: { n: { type: "integer" } } };
 
-describe("a call that was cut", () => {
-  test("before its arguments began is not made, though the tool needs none, and the model hears why", async () => {
+describe("a truncated call", () => {
+  test("before its arguments is not made, although the tool needs none, and the model learns why", async () => {
     platform.llm.script = inTurn(cut({ text: "I call", calls: [{ name: "wipe", args: "" }] }), { text: "over" });
     const below = await makeAgent({ input_schema: { type: "object", properties: { scope: { type: "string" } } } });
     const agent = await makeAgent({ tools: [{ type: "agent", agent_id: below, name: "wipe", description: "Wipes." }] });
@@ -38,7 +38,7 @@ describe("a call that was cut", () => {
     expect(await types(answer.body.id)).toEqual(["planning", "reasoning", "tool_call", "tool_result", "completed"]);
   });
 
-  test("within its arguments is told the limit, not that they are no JSON", async () => {
+  test("within its arguments reports the limit instead of invalid JSON", async () => {
     platform.llm.script = inTurn(cut({ calls: [{ name: "run_javascript", args: '{"code":"1+' }] }), { text: "ok" });
     const answer = await run(await makeAgent({ tools: ["run_javascript"] }));
     expect(answer.body.status, answer.text).toBe("done");
@@ -47,31 +47,31 @@ describe("a call that was cut", () => {
     expect(told).not.toContain("JSON");
   });
 
-  test("within its name is told the limit, not that there is no such tool", async () => {
+  test("within its name reports the limit instead of an unknown tool", async () => {
     platform.llm.script = inTurn(cut({ calls: [{ name: "run_java", args: "" }] }), { text: "ok" });
     expect((await run(await makeAgent({ tools: ["run_javascript"] }))).body.status).toBe("done");
     expect(toolResults(asked()[1])).toEqual([expect.stringContaining("the limit of 4096 tokens")]);
   });
 
-  test("does not keep the whole ones before it from being made", async () => {
+  test("does not prevent the complete calls before it", async () => {
     platform.llm.script = inTurn(cut({ calls: [js("6 * 7"), js("3 * 4"), js("8 * 8")] }), { text: "ok" });
     const answer = await run(await makeAgent({ tools: ["run_javascript"] }));
     expect(answer.body.status, answer.text).toBe("done");
     const told = toolResults(asked()[1]);
     expect(told.slice(0, 2)).toEqual([expect.stringContaining("42"), expect.stringContaining("12")]);
-    // It looks whole, and may not be what the model was about to say.
+    // It looks complete, but may not be what the model intended.
     expect(told[2]).toContain("nothing was done");
     expect(told[2]).not.toContain("64");
   });
 
-  test("is never asked about", async () => {
+  test("never needs a confirmation", async () => {
     platform.llm.script = inTurn(cut({ calls: [js("6 * 7")] }), { text: "ok" });
     const answer = await run(await makeAgent({ tools: [{ type: "tool", id: "run_javascript", confirm: "always" }] }));
     expect(answer.body, answer.text).toMatchObject({ status: "done", output: { text: "ok" } });
     expect(await types(answer.body.id)).toEqual(["planning", "tool_call", "tool_result", "completed"]);
   });
 
-  test("again and again ends the run with the limit", async () => {
+  test("repeatedly ends the run with the limit", async () => {
     let n = 0;
     platform.llm.script = () => cut({ calls: [{ name: "run_javascript", args: `{"code":"a long program ${n++}` }] });
     const answer = await run(await makeAgent({ tools: ["run_javascript"] }));
@@ -80,7 +80,7 @@ describe("a call that was cut", () => {
     expect(asked()).toHaveLength(3);
   });
 
-  test("from time to time is no reason to end", async () => {
+  test("occasionally does not end the run", async () => {
     const empty = cut({ calls: [{ name: "run_javascript", args: "" }] });
     const whole = (n: number) => ({ calls: [js(`${n}`)] });
     platform.llm.script = inTurn(empty, whole(1), empty, whole(2), empty, whole(3), empty, { text: "ok" });
@@ -89,8 +89,8 @@ describe("a call that was cut", () => {
   });
 });
 
-describe("a final text that was cut", () => {
-  test("is gone on with where it stopped, and the pieces are one answer", async () => {
+describe("a truncated final text", () => {
+  test("is continued where it stopped, and the parts form one answer", async () => {
     platform.llm.script = inTurn(
       cut({ text: "The report begins, is cut in the mid" }),
       cut({ text: "dle, and once mo" }),
@@ -108,7 +108,7 @@ describe("a final text that was cut", () => {
     expect(answer.body.usage).toMatchObject({ input_tokens: 300, output_tokens: 2 * 4096 + 10 });
   });
 
-  test("is an object where the pieces are one", async () => {
+  test("is an object if the joined parts are one", async () => {
     platform.llm.script = inTurn(cut({ text: '{"a": [1, ' }), { text: "2]}" });
     expect((await run(await makeAgent())).body).toMatchObject({ status: "done", output: { a: [1, 2] } });
   });
@@ -126,7 +126,7 @@ describe("a final text that was cut", () => {
     expect(thoughts.at(-1).message).toBe("First I shall, in many words, compute.");
   });
 
-  test("is whole before it is brought into its form, and the form is gone on with as well", async () => {
+  test("is completed before formatting, and the formatted text is continued as well", async () => {
     platform.llm.script = inTurn(cut({ text: "sev" }), { text: "en" }, cut({ text: "SEV" }), { text: "EN" });
     const answer = await run(await makeAgent({ instructions: { formatting: "Shout." } }));
     expect(answer.body, answer.text).toMatchObject({ status: "done", output: { text: "SEVEN" } });
@@ -134,7 +134,7 @@ describe("a final text that was cut", () => {
     expect(lastSaid(2)).toContain("Shout.");
   });
 
-  test("again and again ends the run with the limit, and every piece is paid", async () => {
+  test("repeatedly ends the run with the limit, and every part is charged", async () => {
     platform.llm.script = () => cut({ text: "and so on " });
     const answer = await run(await makeAgent());
     expect(answer.body, answer.text).toMatchObject({ status: "error", error: { type: "limit_exceeded" } });
@@ -144,7 +144,7 @@ describe("a final text that was cut", () => {
     expect(answer.body.usage.output_tokens).toBe(5 * 4096);
   });
 
-  test("in thoughts, before it began, is asked for with fewer of them", async () => {
+  test("during reasoning is requested with less reasoning", async () => {
     platform.llm.script = inTurn(cut({ reasoning: "Hm." }), { text: "seven" });
     expect((await run(await makeAgent())).body).toMatchObject({ status: "done", output: { text: "seven" } });
     expect(lastSaid(1)).toContain("the limit of 4096 tokens");
@@ -163,14 +163,14 @@ describe("a final text that was cut", () => {
     expect(lastSaid(1)).toContain(`the limit of ${limit} tokens`);
   });
 
-  test("by the model's own limit is gone on with though no long answer can be paid any more", async () => {
+  test("by the model's own limit is continued although no long answer is affordable", async () => {
     platform.llm.script = inTurn({ text: "sev", finish: "length", usage: { in: 100, out: 300 } }, { text: "en" });
     const answer = await run(await makeAgent(), { max_cost: 0.02 });
     expect(answer.body, answer.text).toMatchObject({ status: "done", output: { text: "seven" } });
     expect(asked()[0]?.max_tokens).toBeLessThan(4096);
   });
 
-  test("is still known to be cut when the conversation was summed up", async () => {
+  test("is still known as truncated after a summary", async () => {
     await makeModel("narrow", { context_window: 400 });
     const long = `${"A long report of many words. ".repeat(120)}It ends in the mid`;
     platform.llm.script = inTurn(cut({ text: long }), { text: "I was writing the report." }, { text: "dle." });
@@ -182,8 +182,8 @@ describe("a final text that was cut", () => {
   });
 });
 
-describe("a plan that was cut", () => {
-  test("is carried out as far as it goes, and the model knows", async () => {
+describe("a truncated plan", () => {
+  test("is used as far as it goes, and the model knows", async () => {
     platform.llm.script = inTurn(cut({ text: "1. Compute. 2. Ans" }), { text: "Seven." });
     const answer = await run(await makeAgent({ instructions: { planning: "Plan." } }));
     expect(answer.body, answer.text).toMatchObject({ status: "done", output: { text: "Seven." } });
@@ -191,8 +191,8 @@ describe("a plan that was cut", () => {
   });
 });
 
-describe("with a schema, an answer that was cut", () => {
-  test("is one of the re-asks: the model hears that it was cut, not what is wrong with it", async () => {
+describe("with a schema, a truncated answer", () => {
+  test("counts as one attempt: the model learns that it was truncated, not its faults", async () => {
     platform.llm.script = inTurn(cut({ text: '{"n": 4' }), { text: '{"n": 4}' });
     const answer = await run(await makeAgent({ output_schema }));
     expect(answer.body, answer.text).toMatchObject({ status: "done", output: { n: 4 } });
@@ -200,13 +200,13 @@ describe("with a schema, an answer that was cut", () => {
     expect(lastSaid(1)).not.toContain("schema");
   });
 
-  test("is not taken though it satisfies the schema", async () => {
+  test("is not used although it satisfies the schema", async () => {
     platform.llm.script = inTurn(cut({ text: "{}" }), cut({ text: 'Well: {"n": 1}. But' }), { text: '{"n": 4}' });
     const answer = await run(await makeAgent({ output_schema }));
     expect(answer.body, answer.text).toMatchObject({ status: "done", output: { n: 4 } });
   });
 
-  test("never whole ends the run as other wrong answers do, with the limit", async () => {
+  test("that is never complete ends the run like other invalid answers, with the limit", async () => {
     platform.llm.script = () => cut({ text: '{"n": 4' });
     const answer = await run(await makeAgent({ output_schema }));
     expect(answer.body, answer.text).toMatchObject({ status: "error", error: { type: "internal" } });
@@ -214,7 +214,7 @@ describe("with a schema, an answer that was cut", () => {
     expect(asked()).toHaveLength(3);
   });
 
-  test("after tools is asked for in its form, and heard to have been cut", async () => {
+  test("after tools is requested in its format, with the truncation noted", async () => {
     platform.llm.script = inTurn(cut({ text: 'It is {"n": 1} or rather' }), { text: '{"n": 4}' });
     const answer = await run(await makeAgent({ output_schema, tools: ["run_javascript"] }));
     expect(answer.body, answer.text).toMatchObject({ status: "done", output: { n: 4 } });
@@ -244,7 +244,7 @@ describe("a model of Anthropic", () => {
   });
   afterAll(() => upstream.stop());
 
-  test("that was cut as it began to hand in its answer has not answered", async () => {
+  test("truncated while submitting its answer has not answered", async () => {
     upstream.play(
       cutOff(call("gantry_submit_answer", "")),
       cutOff(call("gantry_submit_answer", '{"n": 4, "why": "bec')),
@@ -257,7 +257,7 @@ describe("a model of Anthropic", () => {
     }
   });
 
-  test("that was cut as it began to call a tool has not called it", async () => {
+  test("truncated while calling a tool has not called it", async () => {
     upstream.play(cutOff(call("run_javascript", "")), answering({ text: ["ok"], usage: { input: 10, output: 2 } }));
     const answer = await run(await makeAgent({ model: "admin/claude", tools: ["run_javascript"] }));
     expect(answer.body, answer.text).toMatchObject({ status: "done", output: { text: "ok" } });
@@ -265,7 +265,7 @@ describe("a model of Anthropic", () => {
     expect(messages(1).at(-1).content[0].content).toContain("the limit of 4096 tokens");
   });
 
-  test("that was cut in its thoughts is not sent them again: they are not signed", async () => {
+  test("truncated while thinking does not get its thoughts back: they are not signed", async () => {
     upstream.play(
       cutOff({ reasoning: ["long thoughts"] }, (block) => block.replace("c2lnbmVk", "")),
       answering({ text: ["ok"], usage: { input: 10, output: 2 } }),
@@ -284,8 +284,8 @@ describe("a model of Anthropic", () => {
   }
 });
 
-// The last ones of this file: the node of the platform works on nothing afterwards.
-describe("a worker that goes down in between", () => {
+// The last tests of this file: the platform's node does no work afterwards.
+describe("a worker that stops in between", () => {
   const nodes: GantryNode[] = [];
   afterEach(async () => {
     for (const node of nodes.splice(0)) await node.close();
@@ -296,7 +296,7 @@ describe("a worker that goes down in between", () => {
     return node;
   };
 
-  test("leaves to the next one a text to go on with, and nothing to be paid twice", async () => {
+  test("leaves a text that the next one continues, and no call is charged twice", async () => {
     const held = gate();
     const user = await platform.newUser();
     const agent = await makeAgent({}, user.key);

@@ -40,7 +40,7 @@ describe("files", () => {
     expect(await failureOf(other.files.link("gantry/image", stored.s3_path))).toMatchObject({ status: 404 });
   });
 
-  test("have a name of their own, and links that can be handed on", async () => {
+  test("have a name, and links that can be shared", async () => {
     const stored = await client.files.upload("gantry/image", new File(["any bytes"], "notes.txt"));
     expect(stored.s3_path).toMatch(/\/notes\.txt$/);
     const odd = await client.files.upload("gantry/image", new File(["odd bytes"], "odd\\"));
@@ -53,7 +53,7 @@ describe("files", () => {
   });
 });
 
-test("models are listed, and one has its card and its schema", async () => {
+test("models are listed, and each has a card and a schema", async () => {
   const list = await client.models.list({ kind: "text", q: "rules", page_size: 1 });
   expect(list).toMatchObject({ page: 1, page_size: 1, results: [{ kind: "text" }] });
   expect(await client.models.card("gantry/image")).toMatchObject({
@@ -67,7 +67,7 @@ test("models are listed, and one has its card and its schema", async () => {
 });
 
 describe("the account", () => {
-  test("has a balance, usage in pages and as a loop, and expenses", async () => {
+  test("has a balance, usage in pages and by iteration, and expenses", async () => {
     const user = await newClient("spender");
     expect(await user.me()).toMatchObject({ username: "spender", balance: 10, currency: "USD" });
     expect(await user.account.me()).toEqual(await user.me());
@@ -87,7 +87,7 @@ describe("the account", () => {
       total_spent: 0.09,
     });
     expect(await failureOf(user.account.expenses({ username: "admin" }))).toMatchObject({ status: 403 });
-    // A user may be called like a list of the account.
+    // A username may equal the name of a list.
     expect(await (await newClient("keys")).account.expenses()).toMatchObject({ total_count: 0 });
     const paid = ids.map((reference) => ({ kind: "charge", amount: -0.03, reference, reason: null }));
     const given = { kind: "credit", amount: 10, reference: null };
@@ -105,7 +105,7 @@ describe("the account", () => {
     expect((await client.checkBooks()).discrepancies).toEqual([]);
   });
 
-  test("has keys that are made, listed, rotated and revoked", async () => {
+  test("has keys that are created, listed, rotated and revoked", async () => {
     const user = await newClient("keeper");
     const made = await user.account.keys.create({ name: "laptop", models: ["gantry/image"], monthly_limit: 5 });
     const as = (key = "") => createClient({ url: gantry.url, key });

@@ -25,7 +25,7 @@ const failureOf = (promise: Promise<unknown>): Promise<GantryError> =>
 const fieldsOf = ({ issues }: GantryError) => issues.map(({ loc }) => loc.join(".")).sort();
 
 describe("an admin", () => {
-  test("makes users, changes them, and gives them keys and money", async () => {
+  test("creates and changes users, and gives them keys and credit", async () => {
     const made = await client.admin.users.create({ username: "ann", password: "long enough", plan: "pro" });
     expect(made).toEqual({
       id: expect.stringMatching(/^usr_/),
@@ -78,7 +78,7 @@ describe("an admin", () => {
     }
   });
 
-  test("moves money once when the answer is lost", async () => {
+  test("credits once when the answer is lost", async () => {
     await client.admin.users.create({ username: "lucky" });
     let calls = 0;
     const forgetful: typeof fetch = async (...args) => {
@@ -91,7 +91,7 @@ describe("an admin", () => {
     expect(calls).toBe(2);
   });
 
-  test("lists users, in pages and as a loop", async () => {
+  test("lists users, in pages and by iteration", async () => {
     const page = await client.admin.users.list({ page_size: 1 });
     expect(page).toMatchObject({ page: 1, page_size: 1, results: [{ id: expect.any(String) }] });
     const all = await Array.fromAsync(client.admin.users.each(), ({ username }) => username);
@@ -100,7 +100,7 @@ describe("an admin", () => {
     expect(fieldsOf(await failureOf(client.admin.users.list({ page_size: 101 })))).toEqual(["query.page_size"]);
   });
 
-  test("makes plans, changes them and deletes what nobody has", async () => {
+  test("creates and changes plans, and deletes unused ones", async () => {
     const limits = { requests_per_minute: 5, parallel: null, storage_bytes: 1024 };
     expect(await client.admin.plans.put("tiny", limits)).toEqual({ name: "tiny", ...limits, users: 0 });
     expect(await client.admin.plans.put("tiny", { ...limits, parallel: 1 })).toMatchObject({ parallel: 1 });
@@ -116,7 +116,7 @@ describe("an admin", () => {
     expect(fieldsOf(wrong)).toEqual(["body.requests_per_minute"]);
   });
 
-  test("sees the whole house, and whether its books are right", async () => {
+  test("reads the overview and verifies the ledger", async () => {
     await stranger.predict("gantry/image", { prompt: "x", size: "1280x720" });
     const overview = await client.admin.overview();
     expect(overview).toMatchObject({
@@ -133,7 +133,7 @@ describe("an admin", () => {
     expect(await client.checkBooks()).toEqual(await client.admin.checkBooks());
   });
 
-  test("is who one must be for all of that", async () => {
+  test("is required for all of that", async () => {
     const { users, plans, overview, checkBooks } = stranger.admin;
     for (const call of [
       () => users.list(),
@@ -153,7 +153,7 @@ describe("an admin", () => {
   });
 });
 
-test("secrets are stored, listed by name and deleted, by each user for itself", async () => {
+test("secrets are stored, listed by name and deleted per user", async () => {
   const first = await client.secrets.put("upstream", "sk-first-value");
   expect(first).toEqual({ name: "upstream", created_at: expect.any(String), updated_at: expect.any(String) });
   expect((await client.secrets.put("upstream", "sk-second-value")).created_at).toBe(first.created_at);
@@ -174,7 +174,7 @@ test("secrets are stored, listed by name and deleted, by each user for itself", 
   expect(await failureOf(client.secrets.delete("upstream"))).toMatchObject({ status: 404 });
 });
 
-test("webhooks are listed, sent again, and signed with secrets that are rotated", async () => {
+test("webhooks are listed, resent, and signed with rotated secrets", async () => {
   const ids: unknown[] = [];
   let status = 410;
   const receiver = createServer((request, response) => {
@@ -219,7 +219,7 @@ test("webhooks are listed, sent again, and signed with secrets that are rotated"
   }
 });
 
-test("models are made, replaced, changed, looped over and retired by their owner", async () => {
+test("models are created, replaced, changed, iterated and retired by their owner", async () => {
   const text = { type: "string" };
   const manifest = {
     title: "Echo",
@@ -246,7 +246,7 @@ test("models are made, replaced, changed, looped over and retired by their owner
   expect(await failureOf(stranger.models.card("stranger/echo"))).toMatchObject({ status: 404 });
 });
 
-test("usage comes as a table too, and keys as a loop", async () => {
+test("usage is available as CSV, and keys by iteration", async () => {
   const user = createClient({ url: gantry.url, key: await gantry.newUser("accountant") });
   const ids: string[] = [];
   for (let n = 0; n < 2; n++) {

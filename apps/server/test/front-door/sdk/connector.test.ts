@@ -39,7 +39,7 @@ const failureOf = (promise: Promise<unknown>): Promise<GantryError> =>
 const writes = () => tenant.seen.filter(({ method }) => method !== "GET");
 
 describe("the identity connector", () => {
-  test("is set up, read and removed, by each user for itself", async () => {
+  test("is set up, read and removed per user", async () => {
     const token = tenant.issue(["read:users"], 7200);
     const stored = await client.idp.configure({ domain: `https://${tenant.domain}/`, token });
     expect(stored).toEqual({
@@ -57,7 +57,7 @@ describe("the identity connector", () => {
     }
   });
 
-  test("is not set up with a wrong domain or token", async () => {
+  test("is not set up with an invalid domain or token", async () => {
     const before = await client.idp.get();
     const domain = await failureOf(client.idp.configure({ domain: "http://x.example", token: "abcdefgh" }));
     expect(domain).toMatchObject({ status: 400, type: "invalid_input" });
@@ -78,14 +78,14 @@ describe("the identity connector", () => {
 });
 
 describe("an action", () => {
-  test("that reads is done, with its secrets hidden", async () => {
+  test("that reads is executed with its secrets masked", async () => {
     const { result } = await client.idp.run("idp_user_get", { id: "auth0|ann" });
     expect(result).toMatchObject({ email: "ann@example.com" });
     expect(JSON.stringify(result)).not.toContain("ya29.upstream");
     expect(await client.idp.run("idp_roles_list")).toMatchObject({ result: expect.anything() });
   });
 
-  test("that writes tells first what it would do, and does it when that is confirmed", async () => {
+  test("that writes returns a preview first, and is executed after confirmation", async () => {
     const args = { id: "rol_1", description: "Edits and more" };
     const asked = await failureOf(client.idp.run("idp_role_update", args));
     expect(asked).toMatchObject({
@@ -105,7 +105,7 @@ describe("an action", () => {
     expect(writes().length).toBe(1);
   });
 
-  test("that is wrong, unknown, refused by the tenant or somebody else's is told as that", async () => {
+  test("that is invalid, unknown, refused by the tenant or another user's gets its own error", async () => {
     const wrong = await failureOf(client.idp.run("idp_user_get", { id: ".." }));
     expect(wrong).toMatchObject({ status: 400, type: "invalid_input" });
     expect(wrong.issues[0]?.loc).toContain("id");
@@ -133,8 +133,8 @@ describe("an action", () => {
   });
 });
 
-describe("a secret that a run made", () => {
-  test("is taken by its caller, once", async () => {
+describe("a secret created by a run", () => {
+  test("is returned to its caller once", async () => {
     t.llm.script = inTurn({ calls: [{ name: "idp_client_rotate_secret", args: { id: "cli_1" } }] }, { text: "done" });
     const agent = await t.makeAgent({ tools: ["idp_client_rotate_secret"] });
     const { id } = await client.runs.create(agent, { input: {}, approve: ["idp_client_rotate_secret"], wait: 20 });

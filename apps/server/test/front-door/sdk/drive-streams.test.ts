@@ -31,7 +31,7 @@ const storedBlobs = async () =>
   (await readdir(join(gantry.home, "blobs"), { recursive: true, withFileTypes: true })).filter((one) => one.isFile())
     .length;
 
-/** Pieces that differ, and are nowhere at once. */
+/** Distinct chunks that are never in memory together. */
 function* pieces(bytes: number): Generator<Uint8Array> {
   const size = 65_536;
   for (let at = 0; at < bytes; at += size) {
@@ -56,7 +56,7 @@ describe("large files", () => {
   const collect = runInNewContext("gc") as () => void;
   const mebibyte = 1_048_576;
 
-  /** What is freed is counted as that a while after it was collected. */
+  /** Freed memory is counted only some time after its collection. */
   async function held(): Promise<number> {
     const seen: number[] = [];
     for (let n = 0; n < 3; n++) {
@@ -67,7 +67,7 @@ describe("large files", () => {
     return Math.min(...seen);
   }
 
-  test("go up and down as streams, in flat memory", async () => {
+  test("are streamed up and down in constant memory", async () => {
     const bytes = 40 * mebibyte;
     const before = await held();
     const atTheEnd: number[] = [];
@@ -87,11 +87,11 @@ describe("large files", () => {
     }
     expect([arrived, hash.digest("hex")]).toEqual([bytes, digestOf(bytes)]);
     expect(atTheEnd.length).toBe(3);
-    // Both ends are in this process, and each of them would hold 40 MiB.
+    // Both ends are in this process, and each would hold 40 MiB.
     expect(Math.max(...atTheEnd) - before).toBeLessThan(30 * mebibyte);
   });
 
-  test("go from one drive to another without being kept on the way", async () => {
+  test("are streamed from one drive to another", async () => {
     await client.drives.files.upload(drive, "/large", slowly(5 * mebibyte));
     const other = (await client.drives.create({ name: "copy" })).id;
     const { body } = await client.drives.files.download(drive, "/large");
@@ -104,7 +104,7 @@ describe("large files", () => {
     ).toBe(digestOf(5 * mebibyte));
   });
 
-  test("that are too large are refused, at once where their size is known, and leave nothing", async () => {
+  test("that are too large are refused, at once if their size is known, and leave no file", async () => {
     await client.drives.files.upload(drive, "/f", "small");
     const before = await storedBlobs();
     const whole = new Blob(Array(101).fill(new Uint8Array(mebibyte)));
@@ -138,15 +138,15 @@ describe("large files", () => {
   });
 });
 
-describe("an upload that does not come to its end", () => {
-  /** Sends a little, then waits for ever. */
+describe("an incomplete upload", () => {
+  /** Sends a little, then hangs. */
   function stalling() {
     const stream = new PassThrough();
     stream.write("a little");
     return stream;
   }
 
-  test("is aborted in the middle, whatever it is made of, and no file comes of it", async () => {
+  test("is aborted, whatever its source, and leaves no file", async () => {
     await client.drives.files.upload(drive, "/f", "old");
     const before = await storedBlobs();
     let isCancelled = false;
@@ -179,7 +179,7 @@ describe("an upload that does not come to its end", () => {
     await waitFor("what arrived to be thrown away", async () => (await storedBlobs()) === before);
   });
 
-  test("fails as its stream does", async () => {
+  test("fails with its stream's error", async () => {
     await client.drives.files.upload(drive, "/f", "old");
     const broken = new RangeError("the disk is gone");
     async function* breaking(): AsyncGenerator<Uint8Array> {
@@ -199,7 +199,7 @@ describe("an upload that does not come to its end", () => {
     expect(await textAt("/f")).toBe("old");
   });
 
-  test("over a line that breaks is told, and not begun again", async () => {
+  test("over a broken connection fails and is not retried", async () => {
     const line = await startCuttableLine(gantry.url);
     const sent: string[] = [];
     const counted: typeof fetch = (input, init) => {
@@ -221,7 +221,7 @@ describe("an upload that does not come to its end", () => {
   });
 });
 
-test("a download is aborted in the middle", async () => {
+test("a download can be aborted", async () => {
   await client.drives.files.upload(drive, "/large", slowly(20_000_000));
   const leaving = new AbortController();
   const { body } = await client.drives.files.download(drive, "/large", { signal: leaving.signal });

@@ -31,7 +31,7 @@ async function* slowly(bytes: number): AsyncGenerator<Uint8Array> {
 }
 
 describe("drives", () => {
-  test("are created, read, listed, looped over and deleted", async () => {
+  test("are created, read, listed, iterated and deleted", async () => {
     const user = createClient({ url: gantry.url, key: await gantry.newUser("owner") });
     const made = [];
     for (const name of ["one", "two", "three"]) made.unshift(await user.drives.create({ name, description: "mine" }));
@@ -53,7 +53,7 @@ describe("drives", () => {
     expect((await user.drives.list()).total).toBe(2);
   });
 
-  test("of another user are not there, and wrong ones are told field by field", async () => {
+  test("of another user are hidden, and invalid ones are reported by field", async () => {
     for (const call of [
       () => stranger.drives.get(drive),
       () => stranger.drives.delete(drive, { force: true }),
@@ -74,7 +74,7 @@ describe("drives", () => {
     expect((await failureOf(client.drives.list({ limit: 101 }))).issues).toMatchObject([{ loc: ["query", "limit"] }]);
   });
 
-  test("that an agent uses are deleted only by force", async () => {
+  test("that an agent uses are deleted only with force", async () => {
     const agent = await client.agents.create({ name: "Writer", goal: "Write.", tools: [], drives: [drive] });
     expect(await failureOf(client.drives.delete(drive))).toMatchObject({
       status: 409,
@@ -88,7 +88,7 @@ describe("drives", () => {
 });
 
 describe("files", () => {
-  test("are made of text, bytes, a Blob, a file on disk and streams of every kind", async () => {
+  test("are created from text, bytes, a Blob, a file on disk and all kinds of streams", async () => {
     const folder = await mkdtemp(join(tmpdir(), "sdk-drives-"));
     const onDisk = join(folder, "f.txt");
     await writeFile(onDisk, "déjà vu");
@@ -130,7 +130,7 @@ describe("files", () => {
     await rm(folder, { recursive: true });
   });
 
-  test("have names of every kind, and no name leads out of the drive", async () => {
+  test("have all kinds of names, and no name escapes the drive", async () => {
     const paths = ["/a b/ü?#%.txt", "/100%/%2e%2e/...", "/+&=;:@,'\"/\\", "/💡"];
     for (const path of paths) {
       const given = path === "/💡" ? "💡" : path;
@@ -159,7 +159,7 @@ describe("files", () => {
     expect(await pathsOf()).toEqual([]);
   });
 
-  test("have a type that is one line, or are not sent", async () => {
+  test("have a single-line type, or are not sent", async () => {
     await client.drives.files.upload(drive, "/f", "mine", { type: " text/plain\n" });
     expect([(await client.drives.files.head(drive, "/f")).content_type, await textAt("/f")]).toEqual([
       expect.stringMatching(/^text\/plain/),
@@ -182,7 +182,7 @@ describe("files", () => {
     expect(await pathsOf()).toEqual(["/f"]);
   });
 
-  test("are described and downloaded, whole, in part and not again", async () => {
+  test("are described and downloaded, whole, in part and conditionally", async () => {
     const { etag } = await client.drives.files.upload(drive, "/f.csv", "one,two\n");
     expect(await client.drives.files.head(drive, "/f.csv")).toEqual({
       size: 8,
@@ -228,7 +228,7 @@ describe("files", () => {
     expect(await failureOf(remove(drive, "/f"))).toMatchObject({ status: 404 });
   });
 
-  test("stand in directories, which are listed in pages, walked through and deleted whole", async () => {
+  test("are in directories, which are listed in pages, walked and deleted recursively", async () => {
     for (const path of ["/a", "/d/b", "/d/e/c", "/d/e/d", "/z"]) await client.drives.files.upload(drive, path, path);
     expect(await client.drives.items(drive)).toEqual({
       items: [

@@ -69,7 +69,7 @@ function counting(options: { retries?: number; url?: string; key?: string } = {}
 
 const input = { prompt: "x" };
 
-describe("a failure tells its type, status and request", () => {
+describe("an error has its type, status and request id", () => {
   test.each<[string, () => Promise<unknown>, Partial<GantryError>]>([
     [
       "no key",
@@ -103,7 +103,7 @@ describe("a failure tells its type, status and request", () => {
     expect(failure.message).not.toBe("");
   });
 
-  test("wrong input: every issue, on either surface", async () => {
+  test("invalid input: every issue, on both APIs", async () => {
     const failure = await failureOf(client.predict("admin/slow", { count: 0, more: true }));
     expect(failure).toMatchObject({ status: 422, retryable: false });
     expect(failure.issues.map(({ type, loc }) => [type, ...loc]).sort()).toEqual([
@@ -119,7 +119,7 @@ describe("a failure tells its type, status and request", () => {
     expect(refused.issues.map(({ loc }) => loc.at(-1))).toEqual(expect.arrayContaining(["name", "tools"]));
   });
 
-  test("an agent that is not published, and one that is in conflict", async () => {
+  test("an unpublished agent, and a conflict", async () => {
     const { id } = await client.agents.create({ name: "Draft", goal: "Do it.", tools: [] });
     const failure = await failureOf(client.runs.create(id, { input: {} }));
     expect(failure).toMatchObject({ status: 400, type: "agent_not_published" });
@@ -130,7 +130,7 @@ describe("a failure tells its type, status and request", () => {
     expect(reused).toMatchObject({ status: 422, type: "idempotency_key_reused" });
   });
 
-  test("no service at all", async () => {
+  test("no server at all", async () => {
     const { url, close } = await startCuttableLine(gantry.url);
     await close();
     const nobody = createClient({ url, retries: 0 });
@@ -144,7 +144,7 @@ describe("a failure tells its type, status and request", () => {
     expect([await client.isUp(), await client.isReady()]).toEqual([true, true]);
   });
 
-  test("no address of a service, which is told before anything is asked", async () => {
+  test("no server address, reported before any request", async () => {
     const { port } = new URL(gantry.url);
     for (const url of ["nowhere", "", `localhost:${port}`, `127.0.0.1:${port}`, "ftp://service.test", "http://"]) {
       expect(() => createClient({ url }), url).toThrow(
@@ -171,7 +171,7 @@ describe("a failure tells its type, status and request", () => {
     expect((await spoken.me()).username).toBe("admin");
   });
 
-  test("no model, or no link, where one is wanted", async () => {
+  test("a missing model or link", async () => {
     const upload = client.files.upload as unknown as (file: Blob) => Promise<unknown>;
     await expect(upload(new Blob(["x"]))).rejects.toThrow(
       new TypeError("The first argument must be a model: owner/model"),
@@ -181,7 +181,7 @@ describe("a failure tells its type, status and request", () => {
     );
   });
 
-  test("a key, or another value, that no header can carry: without a try, and without telling it", async () => {
+  test("a key or another value that no header can carry, reported without a request and without the value", async () => {
     for (const key of ["ключ", "two\nlines", "nul\0", "bell\u0007"]) {
       const { client: odd, sent } = counting({ key });
       for (const call of [
@@ -205,8 +205,8 @@ describe("a failure tells its type, status and request", () => {
   });
 });
 
-describe("what is repeated", () => {
-  test("a refusal for too many at once, after the time that the service asks for", async () => {
+describe("retries", () => {
+  test("a rate limit is retried after the requested time", async () => {
     const key = await gantry.newUser("busy", { plan: "single" });
     const { client: busy, sent } = counting({ key });
     const first = busy.predict("admin/slow", input);
@@ -230,7 +230,7 @@ describe("what is repeated", () => {
     expect((sent[2]?.at ?? 0) - (sent[1]?.at ?? 0)).toBeGreaterThan(990);
   });
 
-  test("nothing that was accepted, unless it has an Idempotency-Key", async () => {
+  test("accepted requests are not retried without an Idempotency-Key", async () => {
     const { client: plain, sent } = counting();
     const failure = await failureOf(plain.predict("admin/away", input));
     expect(failure).toMatchObject({ status: 503, type: "downstream_service_unavailable" });
@@ -243,7 +243,7 @@ describe("what is repeated", () => {
     expect(few.length).toBe(1);
   });
 
-  test("reading over a line that is down for a moment; a change is not", async () => {
+  test("reads are retried over a briefly broken connection; writes are not", async () => {
     const line = await startCuttableLine(gantry.url);
     try {
       const { client: shaky, sent } = counting({ url: line.url });
@@ -271,7 +271,7 @@ describe("what is repeated", () => {
   });
 });
 
-test("the key goes nowhere but to the service: not along a redirect, not to a link", async () => {
+test("the key is sent only to the server, not along redirects or to links", async () => {
   const seen: (string | undefined)[] = [];
   const other = createServer((request, response) => {
     seen.push(request.headers["x-api-key"] as string | undefined);

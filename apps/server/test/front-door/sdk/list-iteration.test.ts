@@ -11,7 +11,7 @@ afterAll(() => gantry.close());
 
 const newClient = async (username: string) => createClient({ url: gantry.url, key: await gantry.newUser(username) });
 
-/** Does it for every number below `many`, some side by side. */
+/** Calls `work` for every number below `many`, some in parallel. */
 async function many(count: number, make: (n: number) => Promise<unknown>): Promise<void> {
   for (let from = 0; from < count; from += 10) {
     await Promise.all(Array.from({ length: Math.min(10, count - from) }, (_, at) => make(from + at)));
@@ -22,7 +22,7 @@ const makeDrives = (client: GantryClient, count: number, name: string) =>
   many(count, (n) => client.drives.create({ name: `${name} ${n}` }));
 
 describe("a loop over a list", () => {
-  test("gives each entry once, though more than a page of new ones comes meanwhile", async () => {
+  test("yields each entry once, though more than a page of new ones arrives", async () => {
     const client = await newClient("growing");
     await makeDrives(client, 220, "old");
     const told: string[] = [];
@@ -34,14 +34,14 @@ describe("a loop over a list", () => {
     expect(told.filter((name) => name.startsWith("old"))).toHaveLength(220);
   });
 
-  test("gives each entry that it deletes", async () => {
+  test("yields each entry while deleting it", async () => {
     const client = await newClient("deleting");
     await makeDrives(client, 230, "old");
     for await (const { id } of client.drives.each()) await client.drives.delete(id);
     expect((await client.drives.list()).total).toBe(0);
   });
 
-  test("gives all where it deletes some", async () => {
+  test("yields all entries while deleting some", async () => {
     const client = await newClient("choosing");
     await makeDrives(client, 230, "old");
     let told = 0;
@@ -49,7 +49,7 @@ describe("a loop over a list", () => {
     expect([told, (await client.drives.list()).total]).toEqual([230, 77]);
   });
 
-  test("gives all where it puts others in the place of those that it deletes", async () => {
+  test("yields all entries while replacing them", async () => {
     const client = await newClient("renaming");
     const old = Array.from({ length: 130 }, (_, n) => `a${String(n).padStart(3, "0")}`);
     await many(old.length, (n) => client.secrets.put(old[n] ?? "", "sk-of-a-test-01"));
@@ -64,7 +64,7 @@ describe("a loop over a list", () => {
     expect(told.filter((name) => name.startsWith("a"))).toEqual(old);
   });
 
-  test("gives the usage that there was, each once, while more is used", async () => {
+  test("yields existing usage once while more is added", async () => {
     const client = await newClient("using");
     const use = (count: number) =>
       many(count, async (n) => {
@@ -82,7 +82,7 @@ describe("a loop over a list", () => {
     expect(new Set(told)).toEqual(before);
   }, 40_000);
 
-  test("goes through a drive whose files and directories are deleted on the way", async () => {
+  test("walks a drive whose files and directories are deleted meanwhile", async () => {
     const client = await newClient("clearing");
     const { id } = await client.drives.create({ name: "full" });
     const paths = ["/a/b/one", "/a/b/two", "/c/three", "/d/four", "/five"];

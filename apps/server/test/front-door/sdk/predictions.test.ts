@@ -19,7 +19,7 @@ let cog: SlowCog;
 let chat: ChatServer;
 let line: CuttableLine;
 let client: GantryClient;
-/** The same service over a line that can break. */
+/** The same server over a connection that can be cut. */
 let shaky: GantryClient;
 
 const text = { type: "string" };
@@ -85,7 +85,7 @@ const failureOf = (promise: Promise<unknown>): Promise<GantryError> =>
 const picture = () => sharp({ create: { width: 40, height: 30, channels: 3, background: "#2060c0" } }).png();
 
 describe("predict", () => {
-  test("answers the output and links to its files, from an image as File, bytes and address", async () => {
+  test("returns the output and links to its files, from an image as File, bytes and address", async () => {
     const png = await picture().toBuffer();
     const source = new URL(
       (await client.files.upload("gantry/image", new File([new Uint8Array(png)], "blue.png"))).link.url,
@@ -100,7 +100,7 @@ describe("predict", () => {
     }
   });
 
-  test("sends a file of the disk without reading it first", async () => {
+  test("sends a file from disk without reading it first", async () => {
     const room = await mkdtemp(join(tmpdir(), "gantry-sdk-"));
     try {
       await writeFile(join(room, "blue.png"), await picture().toBuffer());
@@ -111,7 +111,7 @@ describe("predict", () => {
     }
   });
 
-  test("whose signal is aborted already is not sent", async () => {
+  test("with an aborted signal is not sent", async () => {
     const signal = AbortSignal.abort(new Error("never wanted"));
     await expect(client.predict("gantry/image", { prompt: "x" }, { signal })).rejects.toThrow("never wanted");
     await expect(client.files.upload("gantry/image", new Blob(["x"]), { signal })).rejects.toThrow("never wanted");
@@ -154,7 +154,7 @@ describe("predict", () => {
 });
 
 describe("stream", () => {
-  test("gives the acknowledgement, the pieces and the counts", async () => {
+  test("yields the acknowledgement, the fragments and the counts", async () => {
     const events = client.stream("admin/chat", { prompt: "hello" }, { user: { id: 7, high_priority: true } });
     const { value: first } = await events.next();
     expect(first).toEqual({ prediction_id: expect.stringMatching(/^pred_/) });
@@ -168,7 +168,7 @@ describe("stream", () => {
     expect((await events.next()).done).toBe(true);
   });
 
-  test("whose loop is left, or whose signal is aborted, stops the upstream call", async () => {
+  test("whose iteration ends or whose signal is aborted stops the upstream call", async () => {
     for await (const { prediction_id } of client.stream("admin/chat", { prompt: "hello" })) {
       expect(prediction_id).toMatch(/^pred_/);
       await speaking();
@@ -186,7 +186,7 @@ describe("stream", () => {
     await silent();
   });
 
-  test("throws what went wrong behind the model, and a cancel, with the prediction's id", async () => {
+  test("throws upstream errors and cancellation with the prediction's id", async () => {
     const cut = client.stream("admin/chat", { prompt: "hello" });
     const id = (await cut.next()).value?.prediction_id;
     await speaking();
@@ -205,7 +205,7 @@ describe("stream", () => {
     await silent();
   });
 
-  test("over a line that breaks is not taken for one that has ended", async () => {
+  test("over a broken connection does not count as ended", async () => {
     const events = shaky.stream("admin/chat", { prompt: "hello" });
     const predictionId = (await events.next()).value?.prediction_id;
     await speaking();
@@ -216,7 +216,7 @@ describe("stream", () => {
     await silent();
   });
 
-  test("brings every kind of value to the model as it was given", async () => {
+  test("passes every kind of value to the model unchanged", async () => {
     const input = {
       prompt: 'two\nlines\r\nand a "third", é\u{1F30A}',
       count: 3,
@@ -249,7 +249,7 @@ describe("stream", () => {
 });
 
 describe("a queued prediction", () => {
-  test("is submitted, looked at, waited for", async () => {
+  test("is submitted, read, awaited", async () => {
     const id = await client.submit("admin/slow", { prompt: "x" }, { user: { id: 1 } });
     await started();
     expect((await client.result("admin/slow", id)).infer_details.status).toBe(202);
@@ -267,7 +267,7 @@ describe("a queued prediction", () => {
     });
   });
 
-  test("has its webhook called, with the headers and the query that were given", async () => {
+  test("has its webhook called with the given headers and query", async () => {
     const called: unknown[] = [];
     const receiver = createServer((request, response) => {
       called.push([request.method, request.url, request.headers["x-mine"]]);
@@ -294,7 +294,7 @@ describe("a queued prediction", () => {
     }
   });
 
-  test("that fails or is cancelled is thrown by waitFor; who stops waiting stops nothing", async () => {
+  test("that fails or is cancelled is thrown by waitFor; aborting waitFor does not cancel it", async () => {
     const late = await client.submit("admin/brief", { prompt: "x" });
     expect(await failureOf(client.waitFor("admin/brief", late))).toMatchObject({
       status: 504,
@@ -335,7 +335,7 @@ describe("a queued prediction", () => {
     cog.finishOne();
   });
 
-  test("is followed over a line that breaks, and told once", async () => {
+  test("is followed over an unreliable connection, each event once", async () => {
     const id = await client.submit("admin/chat", { prompt: "x" });
     await speaking();
     chat.say("one ");
@@ -362,7 +362,7 @@ describe("a queued prediction", () => {
     expect((await client.waitFor("admin/chat", id)).output_data).toEqual({ output: said });
   });
 
-  test("that was cancelled is thrown by follow, at once; who leaves stops nothing", async () => {
+  test("that was cancelled is thrown by follow at once; aborting follow does not cancel it", async () => {
     const id = await client.submit("admin/chat", { prompt: "x" });
     await speaking();
     for await (const _ of client.follow("admin/chat", id)) break;

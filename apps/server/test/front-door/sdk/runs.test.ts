@@ -93,7 +93,7 @@ describe("revisions and tools", () => {
     expect(await failureOf(wrong)).toMatchObject({ status: 400, issues: [{ loc: ["query", "limit"] }] });
   });
 
-  test("that an agent can be given are listed", async () => {
+  test("that an agent can use are listed", async () => {
     const tools = await client.agents.tools();
     expect(tools.find(({ id }) => id === "run_javascript")).toEqual({
       id: "run_javascript",
@@ -105,7 +105,7 @@ describe("revisions and tools", () => {
 });
 
 describe("runs", () => {
-  test("are created once for a key, waited for, read and listed", async () => {
+  test("are created once per Idempotency-Key, awaited, read and listed", async () => {
     const agent = await published();
     const body = { input: { thing: "x" }, wait: 20 };
     const run = await client.runs.create(agent, body, { idempotencyKey: "one" });
@@ -122,7 +122,7 @@ describe("runs", () => {
     expect(each).toEqual([other.id, run.id]);
   });
 
-  test("of another's agent are created by its creator and slug", async () => {
+  test("of another user's agent are created by creator and slug", async () => {
     const { id, slug } = await client.agents.create({ ...fields, name: "Shop", tools: [], visibility: "public" });
     await client.agents.publish(id);
     const { key } = await platform.newUser();
@@ -161,7 +161,7 @@ describe("runs", () => {
 });
 
 describe("the events of a run", () => {
-  test("are told once and in order over a line that breaks again and again", async () => {
+  test("arrive once and in order over an unreliable connection", async () => {
     const gates = [gate(), gate(), gate()];
     platform.llm.script = async (request) => {
       const told = toolResults(request).length;
@@ -183,7 +183,7 @@ describe("the events of a run", () => {
       await waitFor(`turn ${turn}`, () => seen.filter(({ type }) => type === "tool_result").length === turn + 1);
       const before = line.connections;
       line.cut();
-      // Once while the line is cut, once after it was taken up again.
+      // Once while the connection is cut, once after the resume.
       if (turn === 1) await waitFor("the new connection", () => line.connections > before);
       next.open();
     }
@@ -192,14 +192,14 @@ describe("the events of a run", () => {
     expect(seen.map(({ type }) => type)).toEqual(["planning", ...turn, ...turn, ...turn, "completed"]);
     expect(seen.map((event) => event.id)).toEqual(seen.map((_, n) => n + 1));
     expect(seen.at(-1)?.data).toEqual({ output: { text: "end" } });
-    // The service is asked for what follows the last event, and for nothing that was told before.
+    // The client requests only events after the last one received.
     expect(resumedAfter).toEqual([0, 4, 7, 10]);
     const rest = await Array.fromAsync(client.runs.events(id, { after: 9 }));
     expect(rest.map((event) => event.id)).toEqual([10, 11]);
     expect(await Array.fromAsync(client.runs.events(id, { after: 11 }))).toEqual([]);
   });
 
-  test("are given up when the line stays down, and at once where there is no run", async () => {
+  test("fail when the connection stays down, and at once for an unknown run", async () => {
     platform.llm.script = () => ({ text: "I", hangs: true });
     const { id } = await client.runs.create(await published(), { input: {} });
     const events = shaky.runs.events(id, { tries: 2 });
@@ -217,7 +217,7 @@ describe("the events of a run", () => {
     expect(await failureOf(client.runs.events("run_none").next())).toMatchObject({ status: 404, type: "not_found" });
   });
 
-  test("are left by aborting, which stops nothing", async () => {
+  test("can be aborted, which does not stop the run", async () => {
     const held = gate();
     platform.llm.script = async () => {
       await held.promise;
@@ -236,7 +236,7 @@ describe("the events of a run", () => {
 });
 
 describe("the list of events", () => {
-  test("tells what a run did, with times, all or what follows", async () => {
+  test("contains all events with times, or those after a given one", async () => {
     platform.llm.script = callOnce;
     const { id } = await client.runs.create(await published(["run_javascript"]), { input: {}, wait: 20 });
     const { events, ...more } = await client.runs.listEvents(id);
@@ -265,7 +265,7 @@ describe("the list of events", () => {
   });
 });
 
-describe("a question of a run", () => {
+describe("a confirmation of a run", () => {
   test("is approved while its events are followed", async () => {
     platform.llm.script = callOnce;
     const { id } = await client.runs.create(await published([asking]), { input: {} });

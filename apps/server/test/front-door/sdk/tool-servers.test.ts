@@ -41,7 +41,7 @@ const register = (url: string) =>
   client.toolServers.create({ name: `srv${++registered}`, url, connection_type: "streamable_http" });
 
 describe("tool servers", () => {
-  test.each(["streamable_http", "sse"] as const)("over %s are registered, and tell their tools", async (type) => {
+  test.each(["streamable_http", "sse"] as const)("over %s are registered and list their tools", async (type) => {
     const server = await everythingServer(type);
     const made = await client.toolServers.create({ name: `every-${type}`, url: server.url, connection_type: type });
     expect(made).toMatchObject({ name: `every-${type}`, url: server.url, status: "connected", auth: null });
@@ -57,7 +57,7 @@ describe("tool servers", () => {
     await client.toolServers.delete(made.id);
   });
 
-  test("are read, listed, looped over, changed and deleted; credentials never come back", async () => {
+  test("are read, listed, iterated, changed and deleted; credentials are never returned", async () => {
     const { url } = await serve();
     const owner = createClient({ url: gantry.url, key: await gantry.newUser("owner") });
     const made = [];
@@ -85,7 +85,7 @@ describe("tool servers", () => {
     expect(await failureOf(owner.toolServers.get(id))).toMatchObject({ status: 404, type: "not_found" });
   });
 
-  test("of another user are not there; wrong ones, taken names and used ones are told", async () => {
+  test("of another user are hidden; invalid ones, taken names and servers in use get their own errors", async () => {
     const { url } = await serve();
     const { id, name } = await register(url);
     for (const call of [
@@ -112,7 +112,7 @@ describe("tool servers", () => {
     await client.toolServers.delete(id, { force: true });
   });
 
-  test("that do not answer are left by aborting", async () => {
+  test("that do not answer can be aborted", async () => {
     let asked = 0;
     const server = await serve();
     const { id } = await register(server.url);
@@ -127,7 +127,7 @@ describe("tool servers", () => {
 });
 
 describe("the marketplace", () => {
-  test("lists public agents in pages, and one is run and paid by its creator and slug", async () => {
+  test("lists public agents in pages, and an agent is run and paid by creator and slug", async () => {
     const creator = createClient({ url: gantry.url, key: await gantry.newUser("creator") });
     const slugs: string[] = [];
     for (const name of ["Lighthouse one", "Lighthouse two", "Lighthouse three"]) {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient, type GantryClient, type StreamEvent } from "../../../../../packages/sdk/src/index.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 
-/** What the model answers next. */
+/** The model's next answer. */
 let output: unknown;
 const cog = createServer((request, response) => {
   request.resume().on("end", () => {
@@ -41,14 +41,14 @@ afterAll(async () => {
 const withoutIds = (events: StreamEvent[]) =>
   events.map(({ prediction_id, ...event }) => (prediction_id === undefined ? event : "acknowledged"));
 
-describe("a model that streams nothing", () => {
+describe("a model without streamed outputs", () => {
   test.each<Record<string, string[]>>([
     { tags: ["red", "blue"] },
     { tags: ["red", "blue"], more: ["red"] },
     { tags: [] },
     { tags: [""] },
     {},
-  ])("is streamed, followed and waited for alike when it answers %j", async (answer) => {
+  ])("returns the same by stream, follow and wait for %j", async (answer) => {
     output = answer;
     const told = ["acknowledged", { output_data: answer, status: 200, files: {} }, { output_data: {}, status: 200 }];
     expect(withoutIds(await Array.fromAsync(client.stream(model, {})))).toEqual(told);
