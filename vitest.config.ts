@@ -1,44 +1,46 @@
 import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** They kill processes and start clusters. */
-const proofs = ["apps/server/test/proof/**/*.test.ts", "apps/server/test/process/**/*.test.ts"];
-/** They drive a browser, against a whole server. */
+/** Kill processes, start clusters or engines, put the server under load, or wait for more than ten seconds by design. */
+const proofs = ["apps/server/test/{proof,process}/**/*.test.ts", "{apps,packages}/**/*.proof.test.ts"];
+/** Drive a browser against a whole server. */
 const browserProofs = ["apps/console/test/**/*.test.ts"];
-/** Through the whole server over HTTP. */
-const frontDoor = ["apps/server/test/front-door/**/*.test.ts"];
-/** They change what a process has once: its clock, its threads, whom it trusts. */
-const alone = ["clock-jumps", "extra-ca", "thread-start-failures"].map(
-  (name) => `apps/server/test/front-door/operations/${name}.test.ts`,
-);
-/** In this order: those that take a minute or two, then by what a folder's tests take. */
-const long = [
+/** Change or measure what a process has once: its memory, threads or trusted authorities. */
+const isolated = [
+  "apps/server/src/engines/blobs/*.test.ts",
+  "apps/server/src/engines/models/{ark/images,cog/cog,gantry/remote,openai/images,text/repeated-event}.test.ts",
+  "apps/server/src/engines/net/extra-ca.test.ts",
+  "apps/server/test/front-door/operations/{extra-ca,thread-start-failures}.test.ts",
+];
+/** Started first, in this order. */
+const slow = [
   /\/(runs-crash-points|crash)\.test/,
   /\/(cluster|rekey)\.test/,
   /\/test\/proof\//,
   /\/test\/process\//,
-  /\/engines\/(database|queue|blobs)\//,
+  /\/engines\/(database|queue|schemas|sandbox|tools|media)\//,
+  /\/(verify-ledger|core|guides|webhook-\w+|backup)[\w.]*\.test/,
   /\/test\/front-door\//,
 ];
 
-/** One of the long ones begun last would be waited for alone. */
-class LongestFirst extends BaseSequencer {
+/** A slow file that starts last would run alone. */
+class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId }: TestSpecification) => {
-      const at = long.findIndex((path) => path.test(moduleId));
-      return at === -1 ? long.length : at;
+    const rank = ({ moduleId }: TestSpecification) => {
+      const at = slow.findIndex((path) => path.test(moduleId));
+      return at === -1 ? slow.length : at;
     };
-    return (await super.sort(files)).sort((a, b) => place(a) - place(b));
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }
 }
 
 const common = {
   environment: "node",
   pool: "forks",
-  // Real servers, kills and clocks on shared machines: a test that fails for want of time gets another try in CI. What
-  // is broken fails every time.
+  // Real servers, kills and clocks on shared machines: CI retries a test that fails for lack of time. A real fault fails
+  // every time.
   retry: process.env.CI === "true" ? 2 : 0,
-  // Long enough for a busy machine: only what hangs gets there.
+  // Only hanging tests should reach these limits, even on a busy machine.
   testTimeout: 60_000,
   hookTimeout: 90_000,
   expect: { poll: { timeout: 30_000 } },
@@ -48,37 +50,27 @@ export default defineConfig({
   test: {
     globalSetup: ["apps/server/test/support/global-setup.ts"],
     reporters: ["default", "./scripts/count-reporter.mjs"],
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: SlowestFirst },
     teardownTimeout: 20_000,
     // `npm run proof` runs the projects whose name begins with "proof", `npm test` the others.
     projects: [
-      // Most of these wait most of the time.
+      // Loading modules costs more than most of these tests, so a worker keeps them from one file to the next. More workers
+      // than cores, because tests often wait.
       {
         test: {
           ...common,
           name: "tests",
-          include: ["apps/**/*.test.ts", "packages/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, ...proofs, ...browserProofs, ...frontDoor],
-          maxWorkers: 3,
+          include: ["{apps,packages}/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, ...proofs, ...browserProofs, ...isolated],
+          isolate: false,
+          maxWorkers: 4,
           sequence: { groupOrder: 1 },
         },
       },
-      { test: { ...common, name: "alone", include: alone, maxWorkers: 3, sequence: { groupOrder: 1 } } },
-      // Loading the server takes longer than most of these tests: a worker keeps it from one file to the next.
-      {
-        test: {
-          ...common,
-          name: "front-door",
-          include: frontDoor,
-          exclude: [...configDefaults.exclude, ...alone],
-          isolate: false,
-          maxWorkers: 3,
-          sequence: { groupOrder: 2 },
-        },
-      },
-      // Three of these side by side starve a server until its cluster considers it dead.
-      { test: { ...common, name: "proof", include: proofs, maxWorkers: 2, sequence: { groupOrder: 3 } } },
-      // A browser takes both cores of a small machine.
+      { test: { ...common, name: "isolated", include: isolated, maxWorkers: 4, sequence: { groupOrder: 1 } } },
+      // Three of these at a time starve a server until its cluster considers it dead.
+      { test: { ...common, name: "proof", include: proofs, maxWorkers: 2, sequence: { groupOrder: 2 } } },
+      // A browser uses both cores of a small machine.
       {
         test: {
           ...common,
@@ -87,7 +79,7 @@ export default defineConfig({
           globalSetup: ["apps/console/test/support/global-setup.ts"],
           isolate: false,
           maxWorkers: 1,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],

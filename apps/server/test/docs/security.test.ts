@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL("../../../..", import.meta.url));
 
 function testsIn(row: string): string[] {
   let folder = "";
-  return [...row.matchAll(/`([\w/-]+\.test\.ts)`/g)].map(([, path = ""]) => {
+  return [...row.matchAll(/`([\w./-]+\.test\.ts)`/g)].map(([, path = ""]) => {
     if (path.startsWith("apps/")) return path;
     if (path.includes("/")) folder = path.slice(0, path.lastIndexOf("/") + 1);
     return join("apps/server/test", path.includes("/") ? path : folder + path);

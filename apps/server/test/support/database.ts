@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { inject } from "vitest";
 import { migrationsDir, ownSchema } from "../../src/compose/own-schema.ts";
 import { connect, type Database, migrate } from "../../src/engines/database/index.ts";
@@ -14,36 +15,53 @@ export async function prepareTemplate(admin: Database, url: string): Promise<voi
   await migrate(database, ownSchema).finally(() => database.close());
 }
 
-async function create(): Promise<{ url: string; drop(): Promise<void> }> {
+/** Kept open until the worker ends. */
+let admin: Database | undefined;
+
+async function create(from = template): Promise<{ url: string; name: string; drop(): Promise<void> }> {
   const server = inject("postgresUrl");
   const trouble = inject("databaseTrouble");
   if (trouble) throw new Error(trouble);
   const name = `test_${randomBytes(8).toString("hex")}`;
-  const asAdmin = async (statement: string): Promise<void> => {
-    const admin = connect({ url: `${server}/postgres`, poolSize: 1, deadlineMs: 60_000 });
-    try {
-      await admin.sql.unsafe(statement);
-    } finally {
-      await admin.close();
-    }
-  };
+  admin ??= connect({ url: `${server}/postgres`, poolSize: 2, deadlineMs: 60_000 });
+  const { sql } = admin;
   for (let attempt = 1; ; attempt++) {
     try {
-      await asAdmin(`create database ${name} template ${template} strategy file_copy`);
+      await sql.unsafe(`create database ${name} template ${from} strategy file_copy`);
       break;
     } catch (error) {
       // 55006: another worker is copying the template.
       const busy = error instanceof Error && "code" in error && error.code === "55006";
       if (!busy || attempt === 50) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 100));
+      await sleep(20 + Math.random() * 100);
     }
   }
-  return { url: `${server}/${name}`, drop: () => asAdmin(`drop database if exists ${name} with (force)`) };
+  return {
+    url: `${server}/${name}`,
+    name,
+    drop: async () => void (await sql.unsafe(`drop database if exists ${name} with (force)`)),
+  };
+}
+
+interface TestDatabase {
+  database: Database;
+  url: string;
+  drop(): Promise<void>;
+}
+
+/** A database with prepared content, to be copied with `testDatabase(name)`. */
+export async function testTemplate(
+  prepare: (database: Database) => Promise<void>,
+): Promise<{ name: string; drop(): Promise<void> }> {
+  const { url, name, drop } = await create();
+  const database = connect({ url, poolSize: 2 });
+  await prepare(database).finally(() => database.close());
+  return { name, drop };
 }
 
 /** A fresh, migrated database. Call `drop` when done; it also closes the connection. */
-export async function testDatabase(): Promise<{ database: Database; url: string; drop(): Promise<void> }> {
-  const { url, drop } = await create();
+export async function testDatabase(from?: string): Promise<TestDatabase> {
+  const { url, drop } = await create(from);
   const database = connect({ url, poolSize: 10 });
   return {
     database,

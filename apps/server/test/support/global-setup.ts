@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { TestProject } from "vitest/node";
 import { chooseAccount } from "../../src/engines/database/account.ts";
 import { findBinaries } from "../../src/engines/database/binaries.ts";
@@ -35,7 +36,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await initCluster(cluster, password);
   const port = await freePort();
   // The data does not outlive the test run, so fsync is off. Crash tests start their own PostgreSQL.
-  const postmaster = await spawnPostmaster(cluster, port, { fsync: "off", max_connections: 300 });
+  const postmaster = await spawnPostmaster(cluster, port, {
+    fsync: "off",
+    full_page_writes: "off",
+    wal_level: "minimal",
+    max_wal_senders: 0,
+    autovacuum: "off",
+    checkpoint_timeout: "1h",
+    max_connections: 400,
+  });
   const rabbitMq = await openRabbitMqDesk();
   const stop = async (): Promise<void> => {
     await rabbitMq.close();
@@ -50,7 +59,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   try {
     while ((await readPostmasterFile(cluster))?.status !== "ready") {
       if (postmaster.exitCode !== null) throw new Error(`The test database did not start, see ${cluster.logFile}`);
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await sleep(10);
     }
     const url = `postgres://${superuser}:${password}@127.0.0.1:${port}`;
     const admin = connect({ url: `${url}/postgres`, poolSize: 1 });

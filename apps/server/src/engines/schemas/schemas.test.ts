@@ -184,9 +184,9 @@ describe("hostile", () => {
     await own.close();
   });
 
-  test("after a slow value other values of its schema are still checked completely", async () => {
-    const own = createSchemas({ deadlineMs: 5000, firstLookMs: 1 });
-    expect(await messages(own.validate(slow, value, "one"))).toEqual([": Takes more than 5000 ms to check"]);
+  test("after a slow value every other value of its schema is still checked, in full", async () => {
+    const own = createSchemas({ deadlineMs: 2000, firstLookMs: 1 });
+    expect(await messages(own.validate(slow, value, "one"))).toEqual([": Takes more than 2000 ms to check"]);
     const wrong = ['a: must match pattern "^(a+)+$"'];
     // Takes more than a first look and less than the deadline.
     expect(await messages(own.validate(slow, { a: `${"a".repeat(22)}!` }, "one"))).toEqual(wrong);

@@ -9,6 +9,8 @@ import { useToolsBench } from "./tools-bench.fixture.ts";
 
 const { bench } = useToolsBench();
 const flood = { reason: "too_large", message: "The server sends too many messages" };
+/** A tenth of the defaults, so that a small flood is enough. */
+const narrow = { answerMessages: 1_000, messagesAtOnce: 500, messagesASecond: 100, heldBackMs: 500 };
 const remark = '{"jsonrpc":"2.0","method":"notifications/x"}';
 
 function stream(response: ServerResponse, body: string): void {
@@ -26,10 +28,13 @@ describe("a server that sends more messages than are read", () => {
   ])(
     "(%s) is left before they are read",
     async (_what, event) => {
-      const { call, tools, target } = await bench({
-        "on tools/call": ({ response, message }) =>
-          stream(response, event.repeat(200_000) + answerTo(message.id, text("done"))),
-      });
+      const { call, tools, target } = await bench(
+        {
+          "on tools/call": ({ response, message }) =>
+            stream(response, event.repeat(20_000) + answerTo(message.id, text("done"))),
+        },
+        narrow,
+      );
       await tools.listTools(target);
       await expect(call()).rejects.toMatchObject({ ...flood, outcome: "unknown" });
       expect((await tools.listTools(target)).tools).toHaveLength(1);
@@ -38,37 +43,43 @@ describe("a server that sends more messages than are read", () => {
   );
 
   it.each([["Text/Event-Stream"], [" text/event-stream ;charset=utf-8"]])("under the type %j", async (type) => {
-    const { call } = await bench({
-      "on tools/call": ({ response }) =>
-        response.writeHead(200, { "content-type": type }).end("data: {}\n\n".repeat(200_000)),
-    });
+    const { call } = await bench(
+      {
+        "on tools/call": ({ response }) =>
+          response.writeHead(200, { "content-type": type }).end("data: {}\n\n".repeat(20_000)),
+      },
+      narrow,
+    );
     await expect(call()).rejects.toMatchObject(flood);
   });
 
   it("unasked, under any type", async () => {
     let isCut = false;
-    const { call } = await bench({
-      onStream: (_request, response) => {
-        response.once("close", () => {
-          isCut = true;
-        });
-        response.writeHead(200, { "content-type": "application/json" }).write("data: {}\n\n".repeat(200_000));
+    const { call } = await bench(
+      {
+        onStream: (_request, response) => {
+          response.once("close", () => {
+            isCut = true;
+          });
+          response.writeHead(200, { "content-type": "application/json" }).write("data: {}\n\n".repeat(20_000));
+        },
+        "on tools/call": () => {},
       },
-      "on tools/call": () => {},
-    });
+      narrow,
+    );
     await expect(call()).rejects.toMatchObject(flood);
     await waitFor("the stream to be cut", () => isCut);
   });
 
   it("in the handshake, over both kinds of connection", async () => {
-    const events = "data: {}\n\n".repeat(200_000);
+    const events = "data: {}\n\n".repeat(20_000);
     const { tools, target } = await bench(
       {
         "on initialize": ({ response, message }) => stream(response, events + answerTo(message.id, initializeResult)),
         onStream: (_request, response) => stream(response, events),
       },
       // Reading takes longer on a busy machine, and is not to end by its time.
-      { connectMs: 60_000, listMs: 60_000 },
+      { ...narrow, connectMs: 60_000, listMs: 60_000 },
     );
     const refused = { ...flood, outcome: "not_made" };
     await expect(tools.listTools(target)).rejects.toMatchObject(refused);
@@ -77,27 +88,33 @@ describe("a server that sends more messages than are read", () => {
   }, 120_000);
 
   it("in one list of JSON", async () => {
-    const { call } = await bench({
-      "on tools/call": ({ response, message }) => {
-        const answer = JSON.stringify({ jsonrpc: "2.0", id: message.id, result: text("done") });
-        const list = `[${`${remark},`.repeat(300_000)}${answer}]`;
-        response.writeHead(200, { "content-type": "application/json" }).end(list);
+    const { call } = await bench(
+      {
+        "on tools/call": ({ response, message }) => {
+          const answer = JSON.stringify({ jsonrpc: "2.0", id: message.id, result: text("done") });
+          const list = `[${`${remark},`.repeat(30_000)}${answer}]`;
+          response.writeHead(200, { "content-type": "application/json" }).end(list);
+        },
       },
-    });
+      narrow,
+    );
     await expect(call()).rejects.toMatchObject({ ...flood, outcome: "unknown" });
   });
 });
 
 describe("a flood", () => {
-  const events = "data: {}\n\n".repeat(200_000);
+  const events = "data: {}\n\n".repeat(20_000);
 
   it("in one answer ends that call alone", async () => {
-    const { tools, target, count } = await bench({
-      "on tools/call": ({ response, message, answer }) => {
-        if (message.params.name === "slow") setTimeout(() => answer(text("slow")), 1500);
-        else stream(response, events);
+    const { tools, target, count } = await bench(
+      {
+        "on tools/call": ({ response, message, answer }) => {
+          if (message.params.name === "slow") setTimeout(() => answer(text("slow")), 1500);
+          else stream(response, events);
+        },
       },
-    });
+      narrow,
+    );
     const slow = tools.callTool(target, { userId: "one", tool: "slow", arguments: {} });
     await waitFor("the slow call", () => count("tools/call") === 1);
     await expect(tools.callTool(target, { userId: "one", tool: "loud", arguments: {} })).rejects.toMatchObject(flood);
@@ -106,14 +123,17 @@ describe("a flood", () => {
   });
 
   it("that comes unasked ends the connection, and the server's session", async () => {
-    const { call, server } = await bench({
-      "on initialize": ({ response, message }) => {
-        response.setHeader("mcp-session-id", "s-1");
-        json(response, { jsonrpc: "2.0", id: message.id, result: initializeResult });
+    const { call, server } = await bench(
+      {
+        "on initialize": ({ response, message }) => {
+          response.setHeader("mcp-session-id", "s-1");
+          json(response, { jsonrpc: "2.0", id: message.id, result: initializeResult });
+        },
+        onStream: (_request, response) => void stream(response, events),
+        "on tools/call": () => {},
       },
-      onStream: (_request, response) => void stream(response, events),
-      "on tools/call": () => {},
-    });
+      narrow,
+    );
     await expect(call()).rejects.toMatchObject(flood);
     await waitFor("the farewell", () =>
       server.requests.some(({ method, headers }) => method === "DELETE" && headers["mcp-session-id"] === "s-1"),

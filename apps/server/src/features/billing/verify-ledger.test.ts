@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { testDatabase } from "../../../test/support/database.ts";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { testDatabase, testTemplate } from "../../../test/support/database.ts";
 import type { Database, Transaction } from "../../engines/database/database.ts";
 import { adoptCharges, writePast, writeUser } from "./books.fixture.ts";
 import { grantOpeningBalance } from "./credits.ts";
@@ -7,19 +7,17 @@ import { dropUsageBefore, ensureUsagePartitions } from "./usage-partitions.ts";
 import { closeUsageDays } from "./usage-upkeep.ts";
 import { verifyLedger } from "./verify-ledger.ts";
 
+let template: Awaited<ReturnType<typeof testTemplate>>;
 let db: Awaited<ReturnType<typeof testDatabase>>;
 let database: Database;
 let ann: string;
-let keyId: string;
+const keyId = "key_ann";
 
-/** Books with everything that is checked: charges with and without an entry, closed days, live predictions, a limited key. */
-beforeEach(async () => {
-  db = await testDatabase();
-  database = db.database;
+/** Everything that the rules compare: charges with and without a ledger entry, closed days, running and waiting predictions, a limited key. */
+async function writeBooks(database: Database): Promise<void> {
   const { sql } = database;
   ann = await writeUser(database, "ann");
   await grantOpeningBalance(database, ann, 100_000_000);
-  keyId = "key_ann";
   await sql`
     insert into api_keys (id, user_id, public, secret_hash, name, monthly_limit_micros, created_at)
     values (${keyId}, ${ann}, '0123456789ab', decode(repeat('00', 32), 'hex'), '', 5000000, now())`;
@@ -46,8 +44,17 @@ beforeEach(async () => {
   await closeUsageDays(database);
   await writePast(database, [{ userId: ann, at: new Date().toISOString(), id: "pred_newest" }]);
   expect(await verifyLedger(database)).toEqual([]);
-});
+}
 
+beforeAll(async () => {
+  template = await testTemplate(writeBooks);
+});
+afterAll(() => template.drop());
+
+beforeEach(async () => {
+  db = await testDatabase(template.name);
+  database = db.database;
+});
 afterEach(() => db.drop());
 
 /** Makes changes that triggers would refuse, as a damaged disk or a manual edit would. */

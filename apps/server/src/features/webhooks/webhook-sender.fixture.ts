@@ -36,15 +36,18 @@ export function goAhead(milliseconds: number): void {
   ahead = milliseconds;
 }
 
-beforeEach(async () => {
-  ahead = 0;
-  cleanups = [];
-  stored = await testDatabase();
-});
-afterEach(async () => {
-  for (const cleanup of cleanups.reverse()) await cleanup();
-  await stored.drop();
-});
+/** A fresh database for each test of the calling file. */
+export function useWebhookDatabase(): void {
+  beforeEach(async () => {
+    ahead = 0;
+    cleanups = [];
+    stored = await testDatabase();
+  });
+  afterEach(async () => {
+    for (const cleanup of cleanups.reverse()) await cleanup();
+    await stored.drop();
+  });
+}
 
 /** `most` is the highest number of concurrent requests. */
 export async function receiver(answer: Answer = ok) {

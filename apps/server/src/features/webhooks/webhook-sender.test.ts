@@ -17,9 +17,12 @@ import {
   stored,
   untilEnded,
   untilReceived,
+  useWebhookDatabase,
   verify,
   webhooks,
 } from "./webhook-sender.fixture.ts";
+
+useWebhookDatabase();
 
 describe("a delivery", () => {
   test("is a signed POST of the payload, in its order, with the given headers and parameters", async () => {

@@ -19,7 +19,10 @@ import {
   rawly,
   server,
   upload,
+  useDriveServer,
 } from "./drive-routes.fixture.ts";
+
+useDriveServer();
 
 describe("POST /drives/{id}/files", () => {
   test("201 with path, size and created_at", async () => {

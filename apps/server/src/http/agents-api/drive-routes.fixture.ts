@@ -10,7 +10,6 @@ import { readKeyRequest } from "../../features/accounts/index.ts";
 import { collectLooseBlobs } from "../../features/drives/index.ts";
 import { type DriveServer, serveDrives } from "./drive-server.fixture.ts";
 
-/** What the tests of the drive routes share: a server of its own for each of their files, and a drive for each test. */
 let home: string;
 export let database: Database;
 let drop: () => Promise<void>;
@@ -27,28 +26,31 @@ export async function newKey(username: string, models?: string[]): Promise<strin
   return (await server.accounts.createKeyFor(username, wanted)).key;
 }
 
-beforeAll(async () => {
-  ({ database, drop } = await testDatabase());
-  home = await mkdtemp(join(tmpdir(), "drive-routes-"));
-  server = await serveDrives({
-    database,
-    home,
-    agentsUsingDrive: async (ownerId, driveId) => {
-      asked.push([ownerId, driveId]);
-      return agents.get(driveId) ?? [];
-    },
+/** A server for the calling file, and a drive for each of its tests. */
+export function useDriveServer(): void {
+  beforeAll(async () => {
+    ({ database, drop } = await testDatabase());
+    home = await mkdtemp(join(tmpdir(), "drive-routes-"));
+    server = await serveDrives({
+      database,
+      home,
+      agentsUsingDrive: async (ownerId, driveId) => {
+        asked.push([ownerId, driveId]);
+        return agents.get(driveId) ?? [];
+      },
+    });
+    key = await newKey("owner");
+    stranger = await newKey("stranger");
   });
-  key = await newKey("owner");
-  stranger = await newKey("stranger");
-});
-afterAll(async () => {
-  await server.close();
-  await drop();
-  await rm(home, { recursive: true, force: true });
-});
-beforeEach(async () => {
-  drive = driveRecord.parse(await (await call("POST", "", { name: "work" })).json()).id;
-});
+  afterAll(async () => {
+    await server.close();
+    await drop();
+    await rm(home, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    drive = driveRecord.parse(await (await call("POST", "", { name: "work" })).json()).id;
+  });
+}
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what came over the wire and states what it must be
 export const bodyOf = (response: Response): Promise<any> => response.json() as Promise<any>;

@@ -19,7 +19,10 @@ import {
   server,
   stranger,
   upload,
+  useDriveServer,
 } from "./drive-routes.fixture.ts";
+
+useDriveServer();
 
 const routes = [
   ["POST", ""],

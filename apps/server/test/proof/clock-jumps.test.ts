@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { verifyLedger } from "../../../src/features/billing/index.ts";
-import { type GantryNode, startGantry } from "../../support/gantry.ts";
-import { type SlowCog, startSlowCog } from "../../support/slow-cog.ts";
+import { verifyLedger } from "../../src/features/billing/index.ts";
+import { type GantryNode, startGantry } from "../support/gantry.ts";
+import { type SlowCog, startSlowCog } from "../support/slow-cog.ts";
 
 /** A test cannot set the database's clock, so it writes the rows that a wrong clock would have left behind. */
 let gantry: GantryNode;

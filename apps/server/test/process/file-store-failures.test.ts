@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type FaultyS3, startFaultyS3 } from "../../support/faulty-s3.ts";
-import { type GantryNode, startGantry } from "../../support/gantry.ts";
-import { testS3 } from "../../support/s3.ts";
-import { type SlowCog, startSlowCog } from "../../support/slow-cog.ts";
-import type { SwiftNode } from "../../support/swift-node.ts";
-import { waitFor } from "../../support/wait-for.ts";
+import { type FaultyS3, startFaultyS3 } from "../support/faulty-s3.ts";
+import { type GantryNode, startGantry } from "../support/gantry.ts";
+import { testS3 } from "../support/s3.ts";
+import { type SlowCog, startSlowCog } from "../support/slow-cog.ts";
+import type { SwiftNode } from "../support/swift-node.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 let s3: SwiftNode | undefined;
 let faulty: FaultyS3;

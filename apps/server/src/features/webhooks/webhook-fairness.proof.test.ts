@@ -16,8 +16,11 @@ import {
   stored,
   untilEnded,
   untilReceived,
+  useWebhookDatabase,
   vaultKey,
 } from "./webhook-sender.fixture.ts";
+
+useWebhookDatabase();
 
 describe("restarts", () => {
   test("a retry outlives its sender", async () => {

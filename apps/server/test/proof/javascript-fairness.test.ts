@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { useRunsPlatform } from "../../support/runs-platform.ts";
-import { toolResults } from "../../support/scripted-llm.ts";
-import { waitFor } from "../../support/wait-for.ts";
+import { useRunsPlatform } from "../support/runs-platform.ts";
+import { toolResults } from "../support/scripted-llm.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const platform = useRunsPlatform();
 
