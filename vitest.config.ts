@@ -5,6 +5,8 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const proofs = ["apps/server/test/{proof,process}/**/*.test.ts", "{apps,packages}/**/*.proof.test.ts"];
 /** Drive a browser against a whole server. */
 const browserProofs = ["apps/console/test/**/*.test.ts"];
+/** Call the whole server over HTTP. Some trust the certificate of a test server from then on. */
+const frontDoor = ["apps/server/test/front-door/**/*.test.ts"];
 /** Change or measure what a process has once: its memory, threads or trusted authorities. */
 const isolated = [
   "apps/server/src/engines/blobs/*.test.ts",
@@ -12,7 +14,9 @@ const isolated = [
   "apps/server/src/engines/net/extra-ca.test.ts",
   "apps/server/test/front-door/operations/{extra-ca,thread-start-failures}.test.ts",
 ];
-/** Started first, in this order. */
+/** A worker that meets a file of another project ends and loses its modules, so each project's files stay together. */
+const projectOrder = ["isolated", "front-door", "tests"];
+/** Within a project these start first, in this order. */
 const slow = [
   /\/(runs-crash-points|crash)\.test/,
   /\/(cluster|rekey)\.test/,
@@ -20,15 +24,14 @@ const slow = [
   /\/test\/process\//,
   /\/engines\/(database|queue|schemas|sandbox|tools|media)\//,
   /\/(verify-ledger|core|guides|webhook-\w+|backup)[\w.]*\.test/,
-  /\/test\/front-door\//,
 ];
 
 /** A slow file that starts last would run alone. */
 class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) => {
+    const rank = ({ moduleId, project }: TestSpecification) => {
       const at = slow.findIndex((path) => path.test(moduleId));
-      return at === -1 ? slow.length : at;
+      return projectOrder.indexOf(project.name) * 100 + (at === -1 ? slow.length : at);
     };
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }
@@ -46,6 +49,12 @@ const common = {
   expect: { poll: { timeout: 30_000 } },
 } as const;
 
+/**
+ * More workers than cores, because tests often wait. Loading modules costs more than most tests, so workers keep them from
+ * one file to the next (`isolate: false`): a test file must not depend on or change the state of a module.
+ */
+const parallel = { maxWorkers: 4, sequence: { groupOrder: 1 } } as const;
+
 export default defineConfig({
   test: {
     globalSetup: ["apps/server/test/support/global-setup.ts"],
@@ -54,20 +63,27 @@ export default defineConfig({
     teardownTimeout: 20_000,
     // `npm run proof` runs the projects whose name begins with "proof", `npm test` the others.
     projects: [
-      // Loading modules costs more than most of these tests, so a worker keeps them from one file to the next. More workers
-      // than cores, because tests often wait.
+      { test: { ...common, ...parallel, name: "isolated", include: isolated } },
       {
         test: {
           ...common,
-          name: "tests",
-          include: ["{apps,packages}/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, ...proofs, ...browserProofs, ...isolated],
+          ...parallel,
+          name: "front-door",
+          include: frontDoor,
+          exclude: [...configDefaults.exclude, ...isolated],
           isolate: false,
-          maxWorkers: 4,
-          sequence: { groupOrder: 1 },
         },
       },
-      { test: { ...common, name: "isolated", include: isolated, maxWorkers: 4, sequence: { groupOrder: 1 } } },
+      {
+        test: {
+          ...common,
+          ...parallel,
+          name: "tests",
+          include: ["{apps,packages}/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, ...proofs, ...browserProofs, ...frontDoor, ...isolated],
+          isolate: false,
+        },
+      },
       // Three of these at a time starve a server until its cluster considers it dead.
       { test: { ...common, name: "proof", include: proofs, maxWorkers: 2, sequence: { groupOrder: 2 } } },
       // A browser uses both cores of a small machine.

@@ -1,6 +1,6 @@
 /**
- * Runs all benchmarks in `bench/`, or the named ones: `npm run bench -- predict upload`. Each compares within one run on
- * this machine and exits with 1 if it misses its budget.
+ * Runs the benchmarks of `bench/` one after the other, all or the named ones: `npm run bench -- predict upload`. Each
+ * compares within one run on this machine. Exits with 1 when one exceeds its budget.
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const known = readdirSync(join(root, "bench"))
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
-  console.error(`Unknown benchmark: ${unknown.join(", ")}. Choose from: ${known.join(", ")}`);
+  console.error(`Unknown benchmark ${unknown.join(", ")}. Known: ${known.join(", ")}`);
   process.exit(2);
 }
 
@@ -23,7 +23,7 @@ try {
     console.log(`\n── ${name}`);
     if ((await run(node, [join("bench", `${name}.ts`)], { node })) !== 0) failed.push(name);
   }
-  if (failed.length > 0) console.error(`\nOut of budget or failed: ${failed.join(", ")}`);
+  if (failed.length > 0) console.error(`\nOver budget or failed: ${failed.join(", ")}`);
   process.exit(failed.length > 0 ? 1 : 0);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

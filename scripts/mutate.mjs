@@ -32,7 +32,7 @@ const first = copyCheckout(0);
 console.log(`${chosen.length} mutants. Running their ${all.length} test files without a mutation first.`);
 const baseline = await runTests(first, all);
 if (baseline !== "passed") {
-  console.error(`The tests fail without a mutation (${baseline}).`);
+  console.error(`The tests fail without a mutation: ${baseline}`);
   process.exit(1);
 }
 
@@ -99,7 +99,11 @@ function runTests(copy, tests) {
       if (signal) return resolve("timed out");
       const result = existsSync(report) ? JSON.parse(readFileSync(report, "utf8")) : { numTotalTests: 0 };
       if (result.numTotalTests === 0) return reject(new Error(`No test ran in ${copy}: ${tests.join(", ")}`));
-      resolve("failed");
+      const failures = result.testResults.flatMap(({ assertionResults: tests, message }) => [
+        message,
+        ...tests.filter(({ status }) => status === "failed").map(({ fullName }) => fullName),
+      ]);
+      resolve(failures.filter(Boolean).join("\n") || "failed");
     });
   });
 }

@@ -1,7 +1,7 @@
 /**
- * Prepares a checkout with only Node 20 or later and npm: installs the locked packages if they are missing or out of date,
- * and finds the Node 24 among them. An installation without development packages is left alone. Imports no package,
- * because none may be installed yet.
+ * Prepares a checkout so that its commands can run, with only the machine's Node (20 or later) and npm. Installs the
+ * locked packages when they are missing or outdated, and finds the Node 24 that comes with them. Installations without
+ * development packages are never changed. Imports no package, because none may be installed yet.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const marker = join(root, "node_modules", ".gantry-installed");
-/** npm writes this file when an installation is complete. */
+/** npm's record of a completed installation. */
 const installedFile = join(root, "node_modules", ".package-lock.json");
 
 function lockHash() {
@@ -20,16 +20,17 @@ function lockHash() {
     .digest("hex");
 }
 
-/** The Node that runs Gantry: from npm if the platform has a package, otherwise the machine's own if it is new enough. */
+/** The Node that runs Gantry: the packaged one where the platform has it, otherwise the machine's if it is new enough. */
 function runtime() {
   const brought = join(root, "node_modules", `node-${process.platform}-${process.arch}`, "bin", "node");
   if (existsSync(brought)) return brought;
   if (Number(process.versions.node.split(".")[0]) >= 24) return process.execPath;
   throw new Error(
-    `Gantry needs Node 24 or later; this is ${process.version}. npm has no Node for ${process.platform}-${process.arch}: install Node 24 and try again.`,
+    `Gantry needs Node 24 or later. This is ${process.version}, and npm has no Node for ${process.platform}-${process.arch}. Install Node 24 and try again.`,
   );
 }
 
+/** By path; undefined without an installation. */
 function installedPackages() {
   if (!existsSync(installedFile)) return undefined;
   try {
@@ -40,13 +41,13 @@ function installedPackages() {
   }
 }
 
-/** Installed with `npm ci --omit=dev`. */
+/** Created with `npm ci --omit=dev`. */
 function isForRunningOnly() {
   const installed = installedPackages();
   return installed !== undefined && !Object.values(installed).some(({ dev }) => dev);
 }
 
-/** After a plain `npm ci` the marker is missing, but the packages are exactly the locked ones. */
+/** A plain `npm ci` leaves the locked packages without a marker. */
 function isAsLocked() {
   const installed = installedPackages();
   if (installed === undefined) return false;
@@ -61,7 +62,10 @@ function isAsLocked() {
   );
 }
 
-/** npm omits optional packages for other machines. Those for this platform must be there; npm chooses by C library. */
+/**
+ * npm omits packages for other platforms and their dependencies. Packages for this platform must exist, except those for
+ * a C library, which only npm can choose.
+ */
 function mayBeLeftOut({ optional, os, cpu, libc }) {
   const namesThis = os?.includes(process.platform) && cpu?.includes(process.arch) && libc === undefined;
   return Boolean(optional) && !namesThis;
@@ -83,13 +87,13 @@ export function isWritable(path) {
 function refuseForeign() {
   const folders = [root, join(root, "node_modules")].filter((path) => existsSync(path));
   const reason = isForRunningOnly()
-    ? "they were installed without development packages"
+    ? "the installation has no development packages"
     : folders.every(isWritable)
       ? undefined
       : "the folder is not writable";
   if (reason === undefined) return;
   throw new Error(
-    `The packages in ${root} do not match package-lock.json and cannot be installed because ${reason}. ` +
+    `The packages in ${root} do not match package-lock.json and cannot be installed: ${reason}. ` +
       "Repeat the installation steps in deploy/README.md, including the marker.",
   );
 }
@@ -101,7 +105,7 @@ export function setUp() {
     const npm = process.platform === "win32" ? "npm.cmd" : "npm";
     const result = spawnSync(npm, ["ci", "--no-audit", "--no-fund", "--loglevel=error", "--progress=true"], {
       cwd: root,
-      // npm prints to standard error: standard output belongs to the program.
+      // npm's output goes to standard error; standard output belongs to the program.
       stdio: ["ignore", 2, 2],
     });
     if (result.status !== 0) throw new Error(`npm ci failed (exit code ${result.status ?? result.signal})`);
@@ -110,12 +114,13 @@ export function setUp() {
   return runtime();
 }
 
-/** Runs a command with Node 24 first in PATH, forwards signals and resolves with the exit code. */
-export function run(command, args, { node, env = {}, cwd = root }) {
+/** Runs a command with Node 24 first on the PATH and resolves with its exit code; signals are passed on. */
+export function run(command, args, { node, env = {}, cwd = root, isBuffered = false }) {
   return new Promise((resolve, reject) => {
+    const output = [];
     const child = spawn(command, args, {
       cwd,
-      stdio: "inherit",
+      stdio: isBuffered ? ["inherit", "pipe", "pipe"] : "inherit",
       env: {
         ...process.env,
         ...env,
@@ -124,20 +129,32 @@ export function run(command, args, { node, env = {}, cwd = root }) {
     });
     const forward = (signal) => child.kill(signal);
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, forward);
+    for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => output.push(chunk));
     child.on("error", reject);
-    child.on("exit", (code, signal) => resolve(code ?? (signal ? 1 : 0)));
+    child.on("close", (code, signal) => {
+      process.stderr.write(Buffer.concat(output));
+      resolve(code ?? (signal ? 1 : 0));
+    });
   });
 }
 
-/** Sets up, then runs the steps until one fails, and exits with its code. */
-export async function main(steps) {
+/**
+ * Sets up, then runs the steps in order until one fails, `atOnce` at a time. The exit code is the first that is not 0. The
+ * output of parallel steps appears when each ends.
+ */
+export async function main(steps, atOnce = 1) {
   try {
     const node = setUp();
-    for (const [command, ...args] of steps(node)) {
-      const code = await run(command, args, { node });
-      if (code !== 0) process.exit(code);
-    }
-    process.exit(0);
+    const queue = steps(node);
+    let failure = 0;
+    const work = async () => {
+      while (queue.length > 0 && failure === 0) {
+        const [command, ...args] = queue.shift();
+        failure ||= await run(command, args, { node, isBuffered: atOnce > 1 });
+      }
+    };
+    await Promise.all(Array.from({ length: atOnce }, work));
+    process.exit(failure);
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     process.exit(1);

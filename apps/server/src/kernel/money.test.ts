@@ -55,3 +55,12 @@ test("requests, seconds and outputs add up", () => {
   const pricing = { per_request: 0.03, per_second: 0.001, per_output: 0.5 };
   expect(priceOf(pricing, { ...nothing, requests: 1, seconds: 2.5, outputs: 2 })).toBe(30_000 + 2_500 + 1_000_000);
 });
+
+test("cached tokens are at most the input", () => {
+  const pricing = { per_million_input_tokens: 3, per_million_cached_tokens: 1 };
+  expect(priceOf(pricing, { ...nothing, inputTokens: 1_000_000, cachedTokens: 5_000_000 })).toBe(1_000_000);
+});
+
+test("an amount that is too large to be exact is refused", () => {
+  expect(() => microsOfDollars(1e10)).toThrow("too large");
+});

@@ -52,7 +52,7 @@ test("the systemd steps create an installation that the command uses and never c
   await install({ withDev: false });
   const unmarked = await setUp();
   expect(unmarked.stderr).toContain(
-    "none are installed now, because they were installed without those for development",
+    "cannot be installed: the installation has no development packages",
   );
   expect(unmarked.asked).toBeUndefined();
 
@@ -67,7 +67,7 @@ test("the systemd steps create an installation that the command uses and never c
   // An upgrade without new packages.
   const lock = join(place, "package-lock.json");
   await writeFile(lock, `${await readFile(lock, "utf8")}\n`);
-  expect((await setUp()).stderr).toContain("are not marked as those of its package-lock.json");
+  expect((await setUp()).stderr).toContain("do not match package-lock.json");
 });
 
 test("a checkout is updated to its lock file, unless it is read-only", async () => {
@@ -79,7 +79,7 @@ test("a checkout is updated to its lock file, unless it is read-only", async () 
   for (const folder of [place, join(place, "node_modules")]) await chmod(folder, 0o555);
   try {
     const closed = await setUp(isRoot ? { uid: nobody } : {});
-    expect(closed.stderr).toContain(`none are installed now, because that folder may not be written to`);
+    expect(closed.stderr).toContain("cannot be installed: the folder is not writable");
     expect(closed.asked).toBeUndefined();
     await expect(stat(join(place, "node_modules", ".gantry-installed"))).rejects.toThrow("ENOENT");
   } finally {
