@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { attachEmbeddedDatabase } from "../../src/engines/database/attach.ts";
 import { type EmbeddedDatabase, startEmbeddedDatabase } from "../../src/engines/database/index.ts";
@@ -50,7 +51,7 @@ test("a server that cannot restart logs the reason and the log file once, and re
   expect(failures()[0]).toContain(`Its log ${join(home, "postgres.log")} ends with:`);
   expect(failures()[0]).toContain("pg_control");
   // Retried continuously, logged once.
-  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  await sleep(3_000);
   expect(failures()).toHaveLength(1);
   await rename(`${control}.gone`, control);
   await expect.poll(() => running?.ready(), { timeout: 20_000 }).toBe(true);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
@@ -63,9 +64,7 @@ const result = async (id: string, wait = 0) => {
   return (await gantry.call("GET", path)).body.inference_responses[0].infer_details.status;
 };
 
-test("a queued prediction waits for its input while the file store is down, and can be cancelled", async ({
-  skip,
-}) => {
+test("a queued prediction waits for its input while the file store is down, and can be cancelled", async ({ skip }) => {
   if (!s3) return skip("NOT TESTED: S3 is missing");
   const red = { create: { width: 64, height: 64, channels: 3, background: "red" } } as const;
   const picture = new File([new Uint8Array(await sharp(red).png().toBuffer())], "red.png");
@@ -83,7 +82,7 @@ test("a queued prediction waits for its input while the file store is down, and 
     .sql`select id from live_predictions where id = ${fourth} and started_at is not null`;
   expect(row).toBeDefined();
   cog.finishOne();
-  await new Promise((resolve) => setTimeout(resolve, 5_000));
+  await sleep(5_000);
   expect(cog.open).toBe(0);
   expect(await result(second)).toBe(202);
   // A prediction whose output cannot be stored is not retried: each model call may cost money.

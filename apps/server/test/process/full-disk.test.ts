@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { canMount, privateMounts } from "../support/private-mounts.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -108,7 +109,7 @@ describe.runIf(canMount())("a full disk under the embedded PostgreSQL", () => {
       ]);
     }
     // Not ready while full: reads and in-place updates do not prove free space.
-    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    await sleep(5_000);
     expect((await call("/readyz")).status).toBe(503);
 
     await giveBack();

@@ -51,9 +51,7 @@ async function setUp(identity: { uid?: number } = {}) {
 test("the systemd steps create an installation that the command uses and never changes", async () => {
   await install({ withDev: false });
   const unmarked = await setUp();
-  expect(unmarked.stderr).toContain(
-    "cannot be installed: the installation has no development packages",
-  );
+  expect(unmarked.stderr).toContain("cannot be installed: the installation has no development packages");
   expect(unmarked.asked).toBeUndefined();
 
   const readme = await readFile(join(checkout, "deploy", "README.md"), "utf8");

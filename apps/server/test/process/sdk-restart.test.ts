@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, type GantryClient, type StreamEvent, textSoFar } from "../../../../packages/sdk/src/index.ts";
 import { type ChatServer, startChatServer } from "../support/chat-server.ts";
@@ -94,12 +95,12 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
     old?.kill(signal);
     if (signal === "SIGTERM") {
       // Draining refuses requests for longer than quick retries last.
-      await new Promise((resolve) => setTimeout(resolve, 4_000));
+      await sleep(4_000);
       cog.finishAll();
       isThinking = false;
     }
     await old?.exit;
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await sleep(1_000);
     await start();
     isThinking = false;
     const finishing = setInterval(cog.finishAll, 200);

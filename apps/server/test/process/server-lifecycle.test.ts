@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { freePort } from "../../src/engines/database/free-port.ts";
 import { isAlive } from "../../src/engines/database/processes.ts";
@@ -235,7 +236,7 @@ describe("stopping", () => {
     const queued = await bodyOf(await predict(url, "admin/slow", "/async/"));
     await waitFor("the upstream calls", () => cog.open === 2);
     const waiting = fetch(`${queued.result_url}&wait=60`, { headers: { "x-api-key": adminKey } });
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await sleep(500);
     server.kill("SIGTERM");
     await waitFor("it to be stopping", () => server.stdout().includes("Stopping"));
     server.kill("SIGTERM");
@@ -322,7 +323,7 @@ describe("after a crash", () => {
         }
         inARow = 0;
         others.push(`${answer.status} ${body.detail?.[0]?.type} ${answer.headers.get("x-service-retryable")}`);
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await sleep(20);
       }
     };
     const clients = Promise.all(Array.from({ length: 12 }, client));

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ChatServer, startChatServer } from "../support/chat-server.ts";
 import { testDatabase } from "../support/database.ts";
@@ -45,7 +46,7 @@ test("a follower continues after a database outage and reads the end", async () 
   chat.say("before ");
   await waitFor("the first words", () => read.includes("before "));
   wire.cut();
-  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  await sleep(2_500);
   wire.mend();
   chat.say("after");
   chat.end();

@@ -516,7 +516,7 @@ function databasesOn(serverUrl: string) {
         } catch (error) {
           // 55006: another process is copying it.
           if (attempt === 50 || !(error instanceof Error && "code" in error && error.code === "55006")) throw error;
-          await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 100));
+          await sleep(20 + Math.random() * 100);
         }
       }
       const drop = async () => void (await inTurn(`drop database if exists ${name} with (force)`));

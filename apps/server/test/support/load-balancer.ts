@@ -1,5 +1,6 @@
 import { Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** A target. Its address may change after a restart. */
 export interface Target {
@@ -40,7 +41,7 @@ export async function startLoadBalancer(targets: () => readonly Target[]): Promi
       const now = targets().map(({ name, url }) => ({ name, url }));
       const answers = await Promise.all(now.map(({ url }) => isReady(url)));
       ready = now.filter((_, n) => answers[n]);
-      await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+      await sleep(lookEveryMs);
     }
   }
 

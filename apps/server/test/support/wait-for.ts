@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 /** Resolves once the condition is true; rejects with the description after the time limit. */
 export async function waitFor(
   what: string,
@@ -6,7 +7,7 @@ export async function waitFor(
 ): Promise<void> {
   for (const until = Date.now() + milliseconds; Date.now() < until; ) {
     if (await condition()) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await sleep(10);
   }
   throw new Error(`waited ${milliseconds} ms in vain for: ${what}`);
 }

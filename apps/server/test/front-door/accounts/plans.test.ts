@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 import { type SlowCog, startSlowCog } from "../../support/slow-cog.ts";
@@ -55,7 +56,7 @@ test("limits of a custom plan are enforced, and a change applies at once on ever
   }
   expect((await accept(other)).status).toBe(429);
   await waitFor("the first upstream call", () => cog.open === 1);
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await sleep(300);
   expect(cog.open).toBe(1);
 
   expect((await put(5, 3)).status).toBe(200);

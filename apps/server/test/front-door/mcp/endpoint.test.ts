@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { CallToolResult, Client } from "@modelcontextprotocol/client";
 import sharp from "sharp";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -493,7 +494,7 @@ describe("over two nodes", () => {
       await post(second.url, await openSession(second.url), cancel);
       await post(second.url, session, cancel, bob);
       await post(second.url, session, { ...cancel, params: { requestId: "7" } });
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      await sleep(200);
       expect(cog.open).toBe(1);
       expect((await post(second.url, session, cancel)).status).toBe(202);
       await waitFor("the upstream call to be closed", () => cog.open === 0);

@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
   type CollectedSpan,
@@ -24,7 +25,7 @@ const calls: { url: string; headers: IncomingHttpHeaders }[] = [];
 const upstream = createServer(async (request, response) => {
   for await (const _ of request);
   calls.push({ url: request.url ?? "", headers: request.headers });
-  await new Promise((resolve) => setTimeout(resolve, slowMs));
+  await sleep(slowMs);
   if (request.url?.startsWith("/hook")) return void response.end();
   if (request.url?.startsWith("/bad")) return void response.writeHead(400).end("{}");
   if (!request.url?.includes("chat")) {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import sharp from "sharp";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -237,7 +238,7 @@ describe("JSON lines", () => {
     const { prediction_id: id } = (await lines.next()).value;
     await waitFor("the upstream call", () => chat.open === 1);
     leaving.abort();
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await sleep(200);
     expect(chat.open).toBe(1);
     chat.say("still here");
     chat.end({ prompt_tokens: 1, completion_tokens: 2 });
@@ -297,7 +298,7 @@ describe("fairness, priority and limits", () => {
     const ids = [];
     for (let i = 0; i < 6; i++) ids.push(await accept("admin/wide", { prompt: "x" }, { key }));
     await waitFor("four upstream calls", () => cog.open === 4);
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await sleep(200);
     expect(cog.open).toBe(4);
     const refused = await gantry.call("POST", "/api/v1/admin/wide/predict", { form: { prompt: "x" }, key });
     expect(refused.status).toBe(429);
@@ -370,7 +371,7 @@ describe("Idempotency-Key", () => {
     leaving.abort();
     await expect(first).rejects.toThrow();
     const repeat = sync();
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await sleep(100);
     expect(cog.open).toBe(1);
     cog.finishOne();
     const answer = await repeat;

@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Answer, type GantryNode, startGantry } from "../../support/gantry.ts";
 import { type SlowCog, startSlowCog } from "../../support/slow-cog.ts";
@@ -41,7 +42,7 @@ beforeAll(async () => {
   files = createServer(async (_request, response) => {
     fetched++;
     const sent = paper;
-    await new Promise((resolve) => setTimeout(resolve, paperDelayMs));
+    await sleep(paperDelayMs);
     response.writeHead(sent === undefined ? 404 : 200).end(sent);
   });
   await new Promise<void>((resolve) => files.listen(0, "127.0.0.1", resolve));
@@ -187,7 +188,7 @@ describe.each<Way>(["", "/async/"])("a repeat of /predict%s gets the first answe
     const quick = send(way, form);
     await waitFor("the upstream call", () => cog.open === 1);
     // It has fetched by then and found that another request took over.
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await sleep(2_000);
     expect(cog.open).toBe(1);
     cog.finishAll();
     expect(shown(await slow)).toEqual(shown(await quick));

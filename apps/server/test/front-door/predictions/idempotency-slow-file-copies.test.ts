@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 import { waitFor } from "../../support/wait-for.ts";
@@ -73,7 +74,7 @@ async function beginSlowly(key: string) {
   await waitFor("the copy", () => heldPuts.length === 1);
   isHolding = false;
   // From then on the key can be taken over.
-  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  await sleep(1_100);
   await gantry.database.sql`update idempotency_keys set created_at = now() - interval '61 seconds'`;
   return { slow, send, goOn: () => heldPuts.splice(0).forEach((release) => void release()) };
 }

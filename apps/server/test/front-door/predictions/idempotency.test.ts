@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, type GantryNode, startGantry } from "../../support/gantry.ts";
 import { type SlowCog, startSlowCog } from "../../support/slow-cog.ts";
@@ -201,7 +202,7 @@ describe("a repeat that waits for the first request", () => {
     await waitFor("the upstream call", () => cog.open === 1);
     const [live] = await gantry.database.sql<{ id: string }[]>`select id from live_predictions`;
     const waiting = send("", key, "k1");
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await sleep(300);
     return { id: live?.id ?? "", running, waiting };
   }
   const loseNodeOf = (id: string) =>
@@ -224,7 +225,7 @@ describe("a repeat that waits for the first request", () => {
     const key = await gantry.newUser("bereft-twice");
     const { id, running, waiting } = await sendTwice(key);
     const other = send("", key, "k1");
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await sleep(300);
     await loseNodeOf(id);
     const next = async () => {
       const rows = await gantry.database.sql<{ id: string }[]>`select id from live_predictions where id <> ${id}`;
@@ -232,7 +233,7 @@ describe("a repeat that waits for the first request", () => {
     };
     await waitFor("the run of one of them", async () => (await next()) !== undefined, 20_000);
     // The other repeat waits for it by then.
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await sleep(1_500);
     await loseNodeOf((await next()) ?? "");
     await running;
     const answers = await Promise.all([waiting, other]);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ChatServer, startChatServer } from "../../support/chat-server.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
@@ -32,7 +33,6 @@ afterAll(async () => {
 });
 
 const asLines = { accept: "application/x-ndjson" };
-const rest = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** The fragments of JSON lines or of a stream, as they arrive. */
 function gather(events: AsyncIterable<{ output_data?: { output?: string[] } }>) {
@@ -68,7 +68,7 @@ test.each([
   for (const word of words) {
     chat.say(word);
     // Longer than the batching interval.
-    await rest(400);
+    await sleep(400);
   }
   await waitFor("the stream to have it all", () => stream.said() === whole);
   const lastHalf = /[\ud800-\udbff]$/.test(whole) ? 1 : 0;

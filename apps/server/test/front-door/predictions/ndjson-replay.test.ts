@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ChatServer, startChatServer } from "../../support/chat-server.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
@@ -31,7 +32,6 @@ afterAll(async () => {
 
 const route = "/api/v1/admin/chat/predict";
 const headers = { accept: "application/x-ndjson" };
-const rest = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 async function begin(): Promise<string> {
   const accepted = await gantry.call("POST", `${route}/async/`, { form: { prompt: "x" } });
@@ -60,10 +60,10 @@ test.each([
   // Each longer than the batching interval; the last is still unwritten at the end.
   for (const word of ["one ", "t\u0000wo \ud83e", "\udd84 "]) {
     chat.say(word);
-    await rest(400);
+    await sleep(400);
   }
   chat.say("three");
-  await rest(50);
+  await sleep(50);
   if (how === "cancelled") await gantry.call("POST", `${route}/cancel/?prediction_id=${id}`);
   else chat.cut();
   const whole = "one t\u0000wo \u{1F984} three";
@@ -85,7 +85,7 @@ test("a restarted and failed prediction has one transcript", async () => {
   await gantry.database.sql`update live_predictions set holder = 'node_that_died', claim = claim + 1 where id = ${id}`;
   await waitFor("the call of the second worker alone", () => chat.requests.length > calls && chat.open === 1);
   chat.say("one two three");
-  await rest(400);
+  await sleep(400);
   await gantry.call("POST", `${route}/cancel/?prediction_id=${id}`);
   expect(said(await linesOf(id))).toBe("one two three");
 });

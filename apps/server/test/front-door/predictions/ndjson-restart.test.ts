@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createClient, type StreamEvent, textSoFar } from "../../../../../packages/sdk/src/index.ts";
 import { type ChatServer, startChatServer } from "../../support/chat-server.ts";
@@ -160,7 +161,7 @@ test("a restarted and cancelled prediction keeps the new text", async () => {
   await begunAgain(calls);
   chat.say("B0 B1");
   // Shorter than the batching interval: the text arrives with the end.
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await sleep(50);
   await gantry.call("POST", `${route}/cancel/?prediction_id=${id}`);
   const replay = read(id, second);
   for (const reader of [...along, replay]) {

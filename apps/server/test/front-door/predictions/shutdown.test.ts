@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { verifyLedger } from "../../../src/features/billing/index.ts";
 import { type ChatServer, startChatServer } from "../../support/chat-server.ts";
@@ -69,7 +70,7 @@ test("readers are answered at once: the current item, lines that end, a retryabl
     const lines = await leaves.fetch("GET", result("chat", chatId), { headers: { accept: "application/x-ndjson" } });
     const waiting = leaves.call("GET", result("slow", slowId, "&wait=60"));
     const repeat = leaves.call("POST", path("slow", ""), keyed("open"));
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    await sleep(700);
     const draining = leaves.gantry.drain(10_000);
     const [answers, ms] = await took(Promise.all([waiting, lines.text(), repeat]));
     await draining;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type ChatServer, startChatServer } from "../../support/chat-server.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
@@ -55,7 +56,6 @@ afterEach(async () => {
   expect(await pieces()).toEqual([]);
 });
 
-const rest = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 const headers = { accept: "application/x-ndjson" };
 const pieces = async () => [...(await gantry.database.sql`select fragment from prediction_fragments`)];
 const cancel = (id: string, model = "chat") =>
@@ -124,7 +124,7 @@ test("is live for every follower on any node, starting with the earlier text", a
   chat.say("zero ", "o\u0000ne \ud83e");
   await waitFor("the stream to have it", () => own.said().length > 8);
   // Longer than the batching interval: without followers nothing is written.
-  await rest(400);
+  await sleep(400);
   expect(await pieces()).toEqual([]);
   const here = await follow(own.id);
   await waitFor("the text so far, here", () => here.said() === "zero o\u0000ne ");
@@ -159,7 +159,7 @@ test.each([
   for (const word of ["one ", "t\u0000wo \ud83e", "\udd84 "]) {
     chat.say(word);
     // Longer than the batching interval; the last word is still unwritten at the end.
-    await rest(400);
+    await sleep(400);
   }
   chat.say("three");
   const whole = "one t\u0000wo \u{1F984} three";
@@ -204,7 +204,7 @@ test("is live for a follower from before the start", async () => {
   await oneCall();
   const waiting = await stream({ model: "one" });
   const lines = await follow(waiting.id, { node: second, model: "one" });
-  await rest(100);
+  await sleep(100);
   chat.end({ prompt_tokens: 1, completion_tokens: 1 });
   await first.end;
   await oneCall();
@@ -294,7 +294,7 @@ test("a synchronous prediction with an Idempotency-Key can be followed to its en
   await waitFor("the upstream call", () => cog.open === 1);
   const [row] = await gantry.database.sql<{ id: string }[]>`select id from live_predictions`;
   const lines = await follow(row?.id ?? "", { node: second, model: "whole" });
-  await rest(100);
+  await sleep(100);
   cog.finishAll();
   const answer = await first;
   await lines.end;

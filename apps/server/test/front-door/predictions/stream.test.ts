@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifyLedger } from "../../../src/features/billing/index.ts";
 import { type ChatServer, startChatServer } from "../../support/chat-server.ts";
@@ -311,7 +312,7 @@ test("a slow reader slows the upstream down instead of filling memory", async ()
   await untilUpstream();
   const megabyte = "x".repeat(1024 * 1024);
   for (let i = 0; i < 64; i++) chat.say(megabyte);
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await sleep(500);
   // Of 64 MB only the buffers' content was read; the rest waits at the sender.
   expect(chat.buffered()).toBeGreaterThan(40 * 1024 * 1024);
   await response.body?.cancel();

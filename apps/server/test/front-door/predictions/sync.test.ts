@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
@@ -228,7 +229,7 @@ describe("capacity", () => {
     const startedBefore = cog.started;
     const calls = Array.from({ length: 7 }, () => predict("admin/slow", { prompt: "x" }));
     await waitFor("two upstream calls", () => cog.open === 2);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await sleep(100);
     expect(cog.open).toBe(2);
     for (let ended = 0; ended < 7; ended++) {
       await waitFor("the next upstream call", () => cog.open > 0);
@@ -245,7 +246,7 @@ describe("capacity", () => {
       const first = predict("admin/one", { prompt: "x" });
       await waitFor("the first upstream call", () => cog.open === 1);
       const other = second.call("POST", "/api/v1/admin/one/predict", { form: { prompt: "y" } });
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      await sleep(200);
       expect(cog.open).toBe(1);
       cog.finishOne();
       expect((await first).status).toBe(200);
@@ -271,7 +272,7 @@ describe("capacity", () => {
     await waitFor("the first upstream call", () => cog.open === 1);
     const leaving = new AbortController();
     const second = predict("admin/one", { prompt: "y" }, { signal: leaving.signal });
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await sleep(100);
     leaving.abort();
     await expect(second).rejects.toThrow();
     cog.finishOne();

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { runEventList } from "@gantry/wire";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { verifyLedger } from "../../../src/features/billing/index.ts";
@@ -277,7 +278,7 @@ describe("waiting", () => {
     const [question] = await untilAsking(run);
     const other = await start(await makeAgent({ tools: [] }), { wait: 20 });
     expect(other.body).toMatchObject({ status: "done" });
-    await new Promise((resolve) => setTimeout(resolve, 3_500));
+    await sleep(3_500);
     await answer(run.body.id, question?.id ?? "", { approve: true });
     await untilOver(run.body.id);
     expect(await read(run.body.id)).toMatchObject({ status: "done" });

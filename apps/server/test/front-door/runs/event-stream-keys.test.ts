@@ -1,4 +1,5 @@
 import { get, type IncomingMessage } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 import { gate, useRunsPlatform } from "../../support/runs-platform.ts";
@@ -68,7 +69,7 @@ describe("a reader of a run's events", () => {
     const other = await read(platform.gantry, id, person.kept);
     await waitFor("the first event", () => [here, there, other].every(({ text }) => text.includes("event: planning")));
     // A key that works keeps its stream.
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await sleep(1500);
     expect([here, there, other].map(({ over }) => over)).toEqual([undefined, undefined, undefined]);
     expect((await call("DELETE", `/api/v2/keys/${person.lostId}`, { key: person.kept })).status).toBe(204);
     await waitFor("the streams to end", () => here.over !== undefined && there.over !== undefined);
@@ -124,7 +125,7 @@ describe("a reader of a run's events", () => {
     });
     slow.pause();
     expect((await call("DELETE", `/api/v2/keys/${person.lostId}`, { key: person.kept })).status).toBe(204);
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await sleep(1000);
     let taken = 0;
     slow.on("data", (chunk: Buffer) => {
       taken += chunk.length;

@@ -1,4 +1,5 @@
 import { get, type IncomingMessage } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import { runEventList } from "@gantry/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
@@ -140,7 +141,7 @@ describe("the events of a run", () => {
     const response = await platform.gantry.fetch("GET", `/v1/runs/${id}/events`, { signal: leaving.signal });
     await response.body?.getReader().read();
     leaving.abort();
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await sleep(100);
     expect((await read(id)).status).toBe("running");
     held.open();
     expect(await ended(id)).toMatchObject({ status: "done" });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 import { gate, useRunsPlatform } from "../../support/runs-platform.ts";
@@ -287,7 +288,7 @@ describe("cancel", () => {
     platform.llm.script = () => ({ text: "one two three four five six seven eight", hangs: true });
     const id = await start(agent, {}, user);
     await waitFor("the model to be called", () => platform.llm.open === 1);
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await sleep(200);
     const { body } = await call("POST", `/v1/runs/${id}/cancel`, user);
     expect(body).toMatchObject({ status: "error", error: { type: "cancelled" } });
     expect(body.usage.input_tokens).toBeGreaterThan(0);

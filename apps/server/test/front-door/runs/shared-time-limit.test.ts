@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { selfSigned } from "../../../src/engines/net/self-signed.fixture.ts";
 import { tenantState } from "../../../src/features/connectors/idp/tenant-routes.fixture.ts";
@@ -40,7 +41,7 @@ function parts(first: Record<string, () => LlmAnswer | Promise<LlmAnswer>>): voi
 
 const asks = () => ({ calls: [{ name: "idp_role_create", args: { name: "new-role" } }] });
 const afterMs = (milliseconds: number) => async () => {
-  await new Promise((resolve) => setTimeout(resolve, milliseconds));
+  await sleep(milliseconds);
   return { text: "at last" };
 };
 const both = () => ({ calls: ["asking", "slow"].map((name) => ({ name, args: {} })) });
@@ -122,7 +123,7 @@ test("an answer is refused once the time is used up or the run is cancelled, eve
 test("an open confirmation can be answered while time is left, however long ago the sibling ended", async () => {
   parts({ Parent: both, Asking: asks, Slow: afterMs(1_000) });
   const { runId, asked } = await t.runUntilAsked(await makeFamily(), { timeout_seconds: 2 });
-  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  await sleep(2_500);
   const answered = await t.answer(runId, asked.id, { approve: true });
   expect(answered.status, answered.text).toBe(200);
   expect(await t.ended(runId)).toMatchObject({ status: "done" });

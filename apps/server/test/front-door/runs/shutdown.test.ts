@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 import { connectMcp } from "../../support/mcp-client.ts";
@@ -10,7 +11,7 @@ const { makeAgent, start, read, ended } = platform;
 
 const asking = { tools: [{ type: "tool", id: "run_javascript", confirm: "always" }] };
 const idsIn = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
-const arrived = () => new Promise((resolve) => setTimeout(resolve, 500));
+const arrived = () => sleep(500);
 
 /** A released reader is answered in milliseconds, any other after the limit of at least 10 s. */
 async function atOnce<T extends readonly unknown[]>(readers: T) {

@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { newId } from "@gantry/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
@@ -113,7 +114,7 @@ describe("an agent as a tool", () => {
       Middle: callAll({ name: "leaf" }),
       Leaf: async () => {
         most = Math.max(most, ++together);
-        await new Promise((resolve) => setTimeout(resolve, 300));
+        await sleep(300);
         together--;
         return { text: "leaf" };
       },
@@ -174,7 +175,7 @@ describe("limits are inherited", () => {
   });
 
   test("parallel work uses the time once, sequential work twice", async () => {
-    const later = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+    const later = (milliseconds: number) => sleep(milliseconds);
     const slow = createServer((_, response) => void later(2500).then(() => response.end("ok")));
     await new Promise<void>((resolve) => slow.listen(0, "127.0.0.1", resolve));
     const url = `http://127.0.0.1:${(slow.address() as AddressInfo).port}/`;
@@ -208,7 +209,7 @@ describe("limits are inherited", () => {
         ...usage(request),
       }),
       Child: async (request) => {
-        await new Promise((resolve) => setTimeout(resolve, 30));
+        await sleep(30);
         return { calls: [{ name: "run_javascript", args: { code: `${n++}` } }], ...usage(request) };
       },
     });

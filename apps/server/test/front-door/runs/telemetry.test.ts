@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
   type CollectedSpan,
@@ -206,7 +207,7 @@ describe("the figures of runs", () => {
     await start(agent);
     await waitFor("the model to be called", () => llm.requests.length === 1);
     const [second, third] = [await start(agent), await start(agent)];
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await sleep(500);
     const busy = await scrape();
     expect(all.slice(0, 3).map(busy)).toEqual([2, 1, 1]);
     expect(busy("gantry_runs_oldest_wait_seconds")).toBeGreaterThan(0.4);

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { maxDriveFileBytes } from "@gantry/wire";
@@ -61,7 +62,7 @@ describe("large files", () => {
     const seen: number[] = [];
     for (let n = 0; n < 3; n++) {
       collect();
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await sleep(10);
       seen.push(process.memoryUsage().arrayBuffers);
     }
     return Math.min(...seen);

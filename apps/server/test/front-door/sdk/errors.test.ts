@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient, type GantryClient, type GantryError } from "../../../../../packages/sdk/src/index.ts";
 import { startCuttableLine } from "../../../../../packages/sdk/test/cuttable-line.ts";
@@ -220,7 +221,7 @@ describe("retries", () => {
     });
     const second = busy.predict("admin/slow", input);
     await waitFor("the refusal", () => sent.length === 2);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await sleep(300);
     cog.finishOne();
     await first;
     await waitFor("the second upstream call", () => cog.open === 1);

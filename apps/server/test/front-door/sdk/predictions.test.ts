@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient, type GantryClient, type GantryError, textOf } from "../../../../../packages/sdk/src/index.ts";
@@ -131,7 +132,7 @@ describe("predict", () => {
     const running = shaky.predict("admin/slow", { prompt: "x" }, { idempotencyKey: "once" });
     await started();
     line.cut();
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await sleep(100);
     expect(cog.open).toBe(1);
     cog.finishOne();
     const done = await running;
