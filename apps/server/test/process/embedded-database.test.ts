@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
@@ -83,7 +83,7 @@ afterEach(async () => {
   const left = await postmasterPid().catch(() => 0);
   if (left > 0 && (await isAlive(left))) process.kill(left, "SIGQUIT");
   while (left > 0 && (await isAlive(left))) await sleep(20);
-  await rm(join(home, ".."), { recursive: true, force: true });
+  await rm(dirname(home), { recursive: true, force: true });
 });
 
 describe("starting", () => {
@@ -148,7 +148,9 @@ describe("starting", () => {
     async () => {
       const progress: string[] = [];
       const database = await start({ account: "nobody", onProgress: (text) => progress.push(text) });
-      const dir = /its data is in (\S+)/.exec(progress[0] ?? "")?.[1] ?? "";
+      const dir = /its data is in (\S+)/.exec(progress[0] ?? "")?.[1];
+      // Without a folder, the clean-up below would remove the parent of the working directory.
+      if (!dir) throw new Error(`the progress does not name a folder: ${progress[0]}`);
       try {
         expect(dir.startsWith(home)).toBe(false); // other users cannot enter the temporary directory around the home
         expect((await stat(join(dir, "postgres"))).uid).toBe(65534);
@@ -159,7 +161,7 @@ describe("starting", () => {
         expect(await again.sql`select count(*) from kept`).toEqual([{ count: 0 }]);
         await stop(again);
       } finally {
-        await rm(join(dir, ".."), { recursive: true, force: true });
+        await rm(dirname(dir), { recursive: true, force: true });
       }
     },
   );

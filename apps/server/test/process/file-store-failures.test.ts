@@ -3,6 +3,7 @@ import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type FaultyS3, startFaultyS3 } from "../support/faulty-s3.ts";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
+import { cogModel, createModels, text } from "../support/models.ts";
 import { testS3 } from "../support/s3.ts";
 import { type SlowCog, startSlowCog } from "../support/slow-cog.ts";
 import type { SwiftNode } from "../support/swift-node.ts";
@@ -29,22 +30,8 @@ beforeAll(async () => {
       GANTRY_WORKER_PARALLEL: "1",
     },
   });
-  const answer = await gantry.call("PUT", "/api/v1/admin/look", {
-    json: {
-      title: "Look",
-      kind: "other",
-      visibility: "public",
-      capacity: 4,
-      pricing: { per_request: 0.001 },
-      input: {
-        type: "object",
-        properties: { image: { type: "string", format: "binary", "x-media": "image" } },
-      },
-      output: { type: "object", properties: { output: { type: "string" } } },
-      backend: { type: "cog", url: cog.url },
-    },
-  });
-  expect([answer.status, answer.body.detail]).toEqual([201, undefined]);
+  const input = { type: "object", properties: { image: { ...text, format: "binary", "x-media": "image" } } };
+  await createModels(gantry, { look: cogModel(cog.url, { pricing: { per_request: 0.001 }, input }) });
   const noise = { width: 200, height: 200, channels: 3 } as const;
   const png = await sharp(randomBytes(120_000), { raw: noise }).png().toBuffer();
   picture = new File([new Uint8Array(png)], "noise.png");

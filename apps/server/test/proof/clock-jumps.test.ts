@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifyLedger } from "../../src/features/billing/index.ts";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
+import { cogModel, createModels } from "../support/models.ts";
 import { type SlowCog, startSlowCog } from "../support/slow-cog.ts";
 
 /** A test cannot set the database's clock, so it writes the rows that a wrong clock would have left behind. */
@@ -11,21 +12,8 @@ const sql = () => gantry.database.sql;
 beforeAll(async () => {
   cog = await startSlowCog();
   gantry = await startGantry();
-  const text = { type: "string" };
-  const model = (name: string) =>
-    gantry.call("PUT", `/api/v1/admin/${name}`, {
-      json: {
-        title: "Slow",
-        kind: "other",
-        visibility: "public",
-        capacity: 50,
-        pricing: { per_request: 0.01 },
-        input: { type: "object", required: ["prompt"], properties: { prompt: text } },
-        output: { type: "object", required: ["output"], properties: { output: text } },
-        backend: { type: "cog", url: cog.url },
-      },
-    });
-  expect((await model("slow")).status).toBe(201);
+  const slow = cogModel(cog.url, { capacity: 50, pricing: { per_request: 0.01 } });
+  await createModels(gantry, { slow });
 });
 
 afterAll(async () => {

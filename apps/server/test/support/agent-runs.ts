@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { selfSigned } from "../../src/engines/net/self-signed.fixture.ts";
 import { type Answer, type GantryNode, startGantry } from "./gantry.ts";
+import { agentModel, createModels } from "./models.ts";
 import { type LlmRequest, type ScriptedLlm, startScriptedLlm } from "./scripted-llm.ts";
 import { waitFor } from "./wait-for.ts";
 
@@ -45,21 +46,7 @@ export async function startAgentRuns(): Promise<AgentRuns> {
   await writeFile(authority, selfSigned.cert);
   const llm = await startScriptedLlm();
   const gantry = await startGantry({ env: { GANTRY_EXTRA_CA: authority } });
-  const text = { type: "string" };
-  const made = await gantry.call("PUT", "/api/v1/admin/llm", {
-    json: {
-      title: "A language model",
-      kind: "text",
-      visibility: "public",
-      capacity: 50,
-      context_window: 200_000,
-      pricing: { per_million_input_tokens: 1, per_million_output_tokens: 10 },
-      input: { type: "object", properties: { prompt: text }, required: ["prompt"] },
-      output: { type: "object", properties: { output: { ...text, isStream: true } } },
-      backend: { type: "openai-chat", url: llm.url, model: "scripted" },
-    },
-  });
-  expect(made.status, made.text).toBe(201);
+  await createModels(gantry, { llm: agentModel(llm.url, { context_window: 200_000 }) });
 
   let count = 0;
   const get = async (path: string, by?: By) => {

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { verifyLedger } from "../../src/features/billing/index.ts";
 import { type Answer, type GantryNode, startGantry } from "./gantry.ts";
+import { agentModel, createModels } from "./models.ts";
 import { type ScriptedLlm, startScriptedLlm } from "./scripted-llm.ts";
 import { waitFor } from "./wait-for.ts";
 
@@ -63,22 +64,8 @@ export function useRunsPlatform(model: object = {}): RunsPlatform {
       return llm;
     },
     async makeModel(name, manifest = {}, owner) {
-      const text = { type: "string" };
-      const json = {
-        title: "A language model",
-        kind: "text",
-        visibility: "public",
-        capacity: 50,
-        context_window: 8000,
-        pricing: { per_million_input_tokens: 1, per_million_output_tokens: 10 },
-        input: { type: "object", properties: { prompt: text }, required: ["prompt"] },
-        output: { type: "object", properties: { output: { ...text, isStream: true } } },
-        backend: { type: "openai-chat", url: llm.url, model: name },
-        ...manifest,
-      };
-      const who = owner === undefined ? {} : { key: owner.key };
-      const made = await gantry.call("PUT", `/api/v1/${owner?.name ?? "admin"}/${name}`, { json, ...who });
-      expect(made.status, made.text).toBe(201);
+      const model = agentModel(llm.url, { backend: { type: "openai-chat", url: llm.url, model: name }, ...manifest });
+      await createModels(gantry, { [name]: model }, owner);
     },
     async makeAgent(fields = {}, key) {
       const who = key === undefined ? {} : { key };

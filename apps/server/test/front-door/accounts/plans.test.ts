@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
+import { cogModel, createModels } from "../../support/models.ts";
 import { type SlowCog, startSlowCog } from "../../support/slow-cog.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
@@ -12,20 +13,7 @@ beforeAll(async () => {
   cog = await startSlowCog();
   gantry = await startGantry();
   other = await startGantry({ beside: gantry, env: { GANTRY_ROLE: "api" } });
-  const text = { type: "string" };
-  const put = await gantry.call("PUT", "/api/v1/admin/slow", {
-    json: {
-      title: "Slow",
-      description: "Ends when the test says so.",
-      kind: "other",
-      visibility: "public",
-      capacity: 50,
-      input: { type: "object", required: ["prompt"], properties: { prompt: text } },
-      output: { type: "object", required: ["output"], properties: { output: text } },
-      backend: { type: "cog", url: cog.url },
-    },
-  });
-  expect(put.status, put.text).toBe(201);
+  await createModels(gantry, { slow: cogModel(cog.url, { capacity: 50 }) });
 });
 
 afterAll(async () => {

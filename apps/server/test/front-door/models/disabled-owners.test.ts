@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
+import { chatModel, cogModel, createModels } from "../../support/models.ts";
 import { type SlowCog, startSlowCog } from "../../support/slow-cog.ts";
 
 let gantry: GantryNode;
@@ -7,7 +8,6 @@ let beside: GantryNode;
 let cog: SlowCog;
 let bob: { key: string };
 const path = "/api/v1/alice/mock";
-const text = { type: "string" };
 
 beforeAll(async () => {
   cog = await startSlowCog();
@@ -15,24 +15,7 @@ beforeAll(async () => {
   beside = await startGantry({ beside: gantry });
   const alice = { key: await gantry.newUser("alice") };
   bob = { key: await gantry.newUser("bob") };
-  const manifest = {
-    title: "A public model",
-    kind: "other",
-    visibility: "public",
-    capacity: 4,
-    input: { type: "object", properties: { prompt: text }, required: ["prompt"] },
-    output: { type: "object", properties: { output: text } },
-    backend: { type: "cog", url: cog.url },
-  };
-  const made = await gantry.call("PUT", path, { ...alice, json: manifest });
-  expect(made.status, made.text).toBe(201);
-  const chat = {
-    ...manifest,
-    kind: "text",
-    output: { type: "object", properties: { output: { ...text, isStream: true } } },
-  };
-  const backend = { type: "openai-chat", url: cog.url, model: "m" };
-  expect((await gantry.call("PUT", "/api/v1/alice/chat", { ...alice, json: { ...chat, backend } })).status).toBe(201);
+  await createModels(gantry, { mock: cogModel(cog.url), chat: chatModel(cog.url) }, { name: "alice", ...alice });
 });
 afterAll(async () => {
   await beside.close();

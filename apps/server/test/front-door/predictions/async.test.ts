@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifyLedger } from "../../../src/features/billing/index.ts";
 import { type ChatServer, startChatServer } from "../../support/chat-server.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
+import { chatModel, cogModel, createModels } from "../../support/models.ts";
 import { type SlowCog, startSlowCog } from "../../support/slow-cog.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
@@ -14,40 +15,18 @@ let gantry: GantryNode;
 let cog: SlowCog;
 let chat: ChatServer;
 
-const text = { type: "string" };
-const object = (properties: object, required: string[]) => ({ type: "object", required, properties });
-
-const slow = (change: object = {}) => ({
-  title: "Slow",
-  description: "Ends when the test says so.",
-  kind: "other",
-  visibility: "public",
-  capacity: 2,
-  pricing: { per_request: 0.01 },
-  input: object({ prompt: text }, ["prompt"]),
-  output: object({ output: text }, ["output"]),
-  backend: { type: "cog", url: cog.url },
-  ...change,
-});
+const slow = (change: object = {}) => cogModel(cog.url, { capacity: 2, pricing: { per_request: 0.01 }, ...change });
 
 beforeAll(async () => {
   [cog, chat] = await Promise.all([startSlowCog(), startChatServer()]);
   gantry = await startGantry();
-  const models = {
+  await createModels(gantry, {
     slow: slow(),
     one: slow({ capacity: 1 }),
     brief: slow({ timeout_seconds: 1 }),
     impatient: slow({ capacity: 1, max_queue_seconds: 1 }),
-    chat: slow({
-      kind: "text",
-      output: object({ output: { type: "string", isStream: true } }, ["output"]),
-      backend: { type: "openai-chat", url: chat.url, model: "test" },
-    }),
-  };
-  for (const [name, json] of Object.entries(models)) {
-    const put = await gantry.call("PUT", `/api/v1/admin/${name}`, { json });
-    expect(put.status, put.text).toBe(201);
-  }
+    chat: chatModel(chat.url, { capacity: 2, pricing: { per_request: 0.01 } }),
+  });
 });
 
 afterAll(async () => {

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
+import { cogModel, createModels, text } from "../../support/models.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 /** The files of a queued prediction are stored before its admission, and the store may be slow. */
@@ -29,21 +30,8 @@ beforeAll(async () => {
   // Without a worker, admitted predictions stay queued.
   const s3 = { S3_ENDPOINT: endpoint, S3_BUCKET: "gantry", S3_ACCESS_KEY_ID: "a", S3_SECRET_ACCESS_KEY: "b" };
   gantry = await startGantry({ env: { GANTRY_ROLE: "api", ...s3 } });
-  const text = { type: "string" };
-  const put = await gantry.call("PUT", "/api/v1/admin/paid", {
-    json: {
-      title: "Paid",
-      description: "Waits in its queue.",
-      kind: "other",
-      visibility: "public",
-      capacity: 4,
-      pricing: { per_request: 0.6 },
-      input: { type: "object", properties: { paper: { ...text, format: "binary", "x-media": "file" } } },
-      output: { type: "object", required: ["output"], properties: { output: text } },
-      backend: { type: "cog", url: "http://127.0.0.1:9" },
-    },
-  });
-  expect(put.status, put.text).toBe(201);
+  const input = { type: "object", properties: { paper: { ...text, format: "binary", "x-media": "file" } } };
+  await createModels(gantry, { paid: cogModel("http://127.0.0.1:9", { pricing: { per_request: 0.6 }, input }) });
 });
 
 afterAll(async () => {

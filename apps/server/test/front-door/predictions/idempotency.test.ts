@@ -1,35 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, type GantryNode, startGantry } from "../../support/gantry.ts";
+import { cogModel, createModels, object, text } from "../../support/models.ts";
 import { type SlowCog, startSlowCog } from "../../support/slow-cog.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 let gantry: GantryNode;
 let cog: SlowCog;
 
-const text = { type: "string" };
-
 beforeAll(async () => {
   cog = await startSlowCog();
   gantry = await startGantry();
-  const put = await gantry.call("PUT", "/api/v1/admin/paid", {
-    json: {
-      title: "Paid",
-      description: "Ends when the test says so.",
-      kind: "other",
-      visibility: "public",
-      capacity: 4,
-      pricing: { per_request: 0.6 },
-      input: {
-        type: "object",
-        required: ["prompt"],
-        properties: { prompt: text, paper: { ...text, format: "binary", "x-media": "file" } },
-      },
-      output: { type: "object", required: ["output"], properties: { output: text } },
-      backend: { type: "cog", url: cog.url },
-    },
-  });
-  expect(put.status, put.text).toBe(201);
+  const input = object({ prompt: text, paper: { ...text, format: "binary", "x-media": "file" } }, ["prompt"]);
+  await createModels(gantry, { paid: cogModel(cog.url, { pricing: { per_request: 0.6 }, input }) });
 });
 
 afterAll(async () => {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ChatServer, startChatServer } from "../../support/chat-server.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
+import { chatModel, createModels } from "../../support/models.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 let gantry: GantryNode;
@@ -10,19 +11,7 @@ let chat: ChatServer;
 beforeAll(async () => {
   chat = await startChatServer();
   gantry = await startGantry();
-  const text = { type: "string" };
-  const put = await gantry.call("PUT", "/api/v1/admin/chat", {
-    json: {
-      kind: "text",
-      visibility: "public",
-      capacity: 4,
-      pricing: { per_million_output_tokens: 1000 },
-      input: { type: "object", required: ["prompt"], properties: { prompt: text } },
-      output: { type: "object", required: ["output"], properties: { output: { ...text, isStream: true } } },
-      backend: { type: "openai-chat", url: chat.url, model: "test" },
-    },
-  });
-  expect(put.status, put.text).toBe(201);
+  await createModels(gantry, { chat: chatModel(chat.url, { pricing: { per_million_output_tokens: 1000 } }) });
 });
 
 afterAll(async () => {

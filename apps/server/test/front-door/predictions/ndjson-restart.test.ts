@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createClient, type StreamEvent, textSoFar } from "../../../../../packages/sdk/src/index.ts";
 import { type ChatServer, startChatServer } from "../../support/chat-server.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
+import { chatModel, createModels } from "../../support/models.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 /** Queued predictions that restart while a follower reads, on the same node or another. */
@@ -14,16 +15,7 @@ beforeAll(async () => {
   chat = await startChatServer();
   gantry = await startGantry();
   second = await startGantry({ beside: gantry });
-  const text = { type: "string" };
-  const put = await gantry.call("PUT", "/api/v1/admin/chat", {
-    json: {
-      ...{ kind: "text", visibility: "public", capacity: 4, pricing: { per_million_output_tokens: 1000 } },
-      input: { type: "object", required: ["prompt"], properties: { prompt: text } },
-      output: { type: "object", required: ["output"], properties: { output: { ...text, isStream: true } } },
-      backend: { type: "openai-chat", url: chat.url, model: "test" },
-    },
-  });
-  expect(put.status, put.text).toBe(201);
+  await createModels(gantry, { chat: chatModel(chat.url, { pricing: { per_million_output_tokens: 1000 } }) });
 });
 
 afterEach(() => chat.cut());

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { verifyLedger } from "../../../src/features/billing/index.ts";
 import { type ChatServer, startChatServer } from "../../support/chat-server.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
+import { chatModel, cogModel, createModels } from "../../support/models.ts";
 import { readStream } from "../../support/read-stream.ts";
 import { type SlowCog, startSlowCog } from "../../support/slow-cog.ts";
 import { waitFor } from "../../support/wait-for.ts";
@@ -11,32 +12,11 @@ let stays: GantryNode;
 let cog: SlowCog;
 let chat: ChatServer;
 
-const text = { type: "string" };
-const model = (change: object) => ({
-  title: "Slow",
-  description: "Ends when the test says so.",
-  visibility: "public",
-  capacity: 8,
-  pricing: { per_second: 0.001, per_million_output_tokens: 100 },
-  input: { type: "object", required: ["prompt"], properties: { prompt: text } },
-  ...change,
-});
-
 beforeAll(async () => {
   [cog, chat] = await Promise.all([startSlowCog(), startChatServer()]);
   stays = await startGantry();
-  const output = (field: object) => ({ type: "object", required: ["output"], properties: { output: field } });
-  for (const [name, json] of Object.entries({
-    slow: model({ kind: "other", output: output(text), backend: { type: "cog", url: cog.url } }),
-    chat: model({
-      kind: "text",
-      output: output({ ...text, isStream: true }),
-      backend: { type: "openai-chat", url: chat.url, model: "test" },
-    }),
-  })) {
-    const put = await stays.call("PUT", `/api/v1/admin/${name}`, { json });
-    expect(put.status, put.text).toBe(201);
-  }
+  const change = { capacity: 8, pricing: { per_second: 0.001, per_million_output_tokens: 100 } };
+  await createModels(stays, { slow: cogModel(cog.url, change), chat: chatModel(chat.url, change) });
 });
 
 afterAll(async () => {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type ChatServer, startChatServer } from "../../support/chat-server.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
+import { chatModel, cogModel, createModels, object, text } from "../../support/models.ts";
 import { readStream } from "../../support/read-stream.ts";
 import { type SlowCog, startSlowCog } from "../../support/slow-cog.ts";
 import { waitFor } from "../../support/wait-for.ts";
@@ -12,30 +13,17 @@ let second: GantryNode;
 let chat: ChatServer;
 let cog: SlowCog;
 let stranger: string;
-const text = { type: "string" };
-const input = { type: "object", required: ["prompt"], properties: { prompt: text } };
 
 beforeAll(async () => {
   [chat, cog] = await Promise.all([startChatServer(), startSlowCog()]);
   gantry = await startGantry();
   second = await startGantry({ beside: gantry });
-  const streaming = {
-    ...{ kind: "text", visibility: "public", input, pricing: { per_million_output_tokens: 1000 } },
-    output: { type: "object", required: ["output"], properties: { output: { ...text, isStream: true } } },
-    backend: { type: "openai-chat", url: chat.url, model: "test" },
-  };
-  const models = {
-    chat: { ...streaming, capacity: 8 },
-    one: { ...streaming, capacity: 1 },
-    whole: {
-      ...{ kind: "other", visibility: "public", capacity: 4, input, backend: { type: "cog", url: cog.url } },
-      output: { type: "object", properties: { made: text } },
-    },
-  };
-  for (const [name, json] of Object.entries(models)) {
-    const put = await gantry.call("PUT", `/api/v1/admin/${name}`, { json });
-    expect(put.status, put.text).toBe(201);
-  }
+  const pricing = { per_million_output_tokens: 1000 };
+  await createModels(gantry, {
+    chat: chatModel(chat.url, { capacity: 8, pricing }),
+    one: chatModel(chat.url, { capacity: 1, pricing }),
+    whole: cogModel(cog.url, { output: object({ made: text }, []) }),
+  });
   stranger = await gantry.newUser("stranger");
 });
 

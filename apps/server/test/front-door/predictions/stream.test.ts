@@ -3,35 +3,30 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifyLedger } from "../../../src/features/billing/index.ts";
 import { type ChatServer, startChatServer } from "../../support/chat-server.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
+import { chatModel, createModels, object, text } from "../../support/models.ts";
 import { readStream } from "../../support/read-stream.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 let gantry: GantryNode;
 let chat: ChatServer;
 
-const text = { type: "string" };
-const manifest = (url: string, change: object = {}) => ({
-  title: "Chat",
-  description: "Speaks when the test says so.",
-  kind: "text",
-  visibility: "public",
-  capacity: 4,
-  timeout_seconds: 30,
-  model_size_in_billions: 7,
-  pricing: { per_million_input_tokens: 100, per_million_output_tokens: 1000, per_request: 0.5 },
-  input: { type: "object", required: ["prompt"], properties: { prompt: text, max_tokens: { type: "integer" } } },
-  output: { type: "object", required: ["output"], properties: { output: { type: "string", isStream: true } } },
-  backend: { type: "openai-chat", url, model: "test" },
-  ...change,
-});
+const manifest = (url: string, change: object = {}) =>
+  chatModel(url, {
+    timeout_seconds: 30,
+    model_size_in_billions: 7,
+    pricing: { per_million_input_tokens: 100, per_million_output_tokens: 1000, per_request: 0.5 },
+    input: object({ prompt: text, max_tokens: { type: "integer" } }, ["prompt"]),
+    ...change,
+  });
 
 beforeAll(async () => {
   chat = await startChatServer();
   gantry = await startGantry();
-  for (const [name, change] of Object.entries({ chat: {}, one: { capacity: 1 }, brief: { timeout_seconds: 1 } })) {
-    const put = await gantry.call("PUT", `/api/v1/admin/${name}`, { json: manifest(chat.url, change) });
-    expect(put.status, put.text).toBe(201);
-  }
+  await createModels(gantry, {
+    chat: manifest(chat.url),
+    one: manifest(chat.url, { capacity: 1 }),
+    brief: manifest(chat.url, { timeout_seconds: 1 }),
+  });
 });
 
 afterAll(async () => {

@@ -2,43 +2,27 @@ import { setTimeout as sleep } from "node:timers/promises";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
+import { cogModel, createModels, object } from "../../support/models.ts";
 import { type SlowCog, startSlowCog } from "../../support/slow-cog.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 let gantry: GantryNode;
 let cog: SlowCog;
 
-const text = { type: "string" };
-const manifest = (url: string, change: object = {}) => ({
-  title: "Slow",
-  description: "Ends when the test says so.",
-  kind: "other",
-  visibility: "public",
-  capacity: 2,
-  input: { type: "object", required: ["prompt"], properties: { prompt: text } },
-  output: { type: "object", required: ["output"], properties: { output: text } },
-  backend: { type: "cog", url },
-  ...change,
-});
+const manifest = (change: object = {}) => cogModel(cog.url, { capacity: 2, ...change });
 
 beforeAll(async () => {
   cog = await startSlowCog();
   gantry = await startGantry();
-  for (const [name, change] of Object.entries({
-    slow: {},
-    short: { timeout_seconds: 1 },
-    inactive: { capacity: 0 },
-    queue: { capacity: 1, max_queue_seconds: 1 },
-    one: { capacity: 1 },
-    private: { visibility: "private" },
-    count: {
-      pricing: { per_request: 1 },
-      output: { type: "object", required: ["output"], properties: { output: { type: "integer" } } },
-    },
-  })) {
-    const put = await gantry.call("PUT", `/api/v1/admin/${name}`, { json: manifest(cog.url, change) });
-    expect(put.status, put.text).toBe(201);
-  }
+  await createModels(gantry, {
+    slow: manifest(),
+    short: manifest({ timeout_seconds: 1 }),
+    inactive: manifest({ capacity: 0 }),
+    queue: manifest({ capacity: 1, max_queue_seconds: 1 }),
+    one: manifest({ capacity: 1 }),
+    private: manifest({ visibility: "private" }),
+    count: manifest({ pricing: { per_request: 1 }, output: object({ output: { type: "integer" } }) }),
+  });
 });
 
 afterAll(async () => {

@@ -3,6 +3,7 @@ import { runEventList } from "@gantry/wire";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { verifyLedger } from "../../../src/features/billing/index.ts";
 import { type Answer, type GantryNode, startGantry } from "../../support/gantry.ts";
+import { agentModel, createModels } from "../../support/models.ts";
 import { inTurn, type LlmAnswer, type ScriptedLlm, startScriptedLlm } from "../../support/scripted-llm.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
@@ -13,20 +14,7 @@ beforeAll(async () => {
   // One slot: a waiting run must not occupy it.
   gantry = await startGantry({ env: { GANTRY_RUN_PARALLEL: "1" } });
   llm = await startScriptedLlm();
-  const text = { type: "string" };
-  const made = await gantry.call("PUT", "/api/v1/admin/llm", {
-    json: {
-      title: "A language model",
-      kind: "text",
-      visibility: "public",
-      capacity: 50,
-      pricing: { per_million_input_tokens: 1 },
-      input: { type: "object", properties: { prompt: text }, required: ["prompt"] },
-      output: { type: "object", properties: { output: { ...text, isStream: true } } },
-      backend: { type: "openai-chat", url: llm.url, model: "scripted" },
-    },
-  });
-  expect(made.status, made.text).toBe(201);
+  await createModels(gantry, { llm: agentModel(llm.url, { pricing: { per_million_input_tokens: 1 } }) });
 });
 afterAll(async () => {
   await gantry.close();

@@ -8,6 +8,7 @@ import {
   startCollector,
 } from "../../../src/engines/telemetry/collector.fixture.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
+import { agentModel, createModels } from "../../support/models.ts";
 import { inTurn, type ScriptedLlm, startScriptedLlm, toolResults } from "../../support/scripted-llm.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
@@ -27,7 +28,7 @@ beforeAll(async () => {
   gantry = await startGantry({
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, GANTRY_RUN_PARALLEL: "1", GANTRY_METRICS_OPEN: "1" },
   });
-  await makeModel(gantry);
+  await createModels(gantry, { llm: agentModel(llm.url, { pricing: {} }) });
 });
 afterAll(async () => {
   await gantry.close();
@@ -40,18 +41,6 @@ beforeEach(() => {
   llm.requests.length = 0;
   seen.length = 0;
 });
-
-async function makeModel(node: GantryNode): Promise<void> {
-  const text = { type: "string" };
-  const json = {
-    ...{ title: "A language model", kind: "text", visibility: "public", capacity: 20, pricing: {} },
-    input: { type: "object", properties: { prompt: text }, required: ["prompt"] },
-    output: { type: "object", properties: { output: { ...text, isStream: true } } },
-    backend: { type: "openai-chat", url: llm.url, model: "scripted" },
-  };
-  const made = await node.call("PUT", "/api/v1/admin/llm", { json });
-  expect(made.status, made.text).toBe(201);
-}
 
 let agents = 0;
 async function makeAgent(fields: object = {}, node = gantry): Promise<string> {

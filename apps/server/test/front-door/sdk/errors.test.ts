@@ -6,6 +6,7 @@ import { createClient, type GantryClient, type GantryError } from "../../../../.
 import { startCuttableLine } from "../../../../../packages/sdk/test/cuttable-line.ts";
 import { failureOf } from "../../support/failure-of.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
+import { cogModel, createModels, object, text } from "../../support/models.ts";
 import { type SlowCog, startSlowCog } from "../../support/slow-cog.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
@@ -18,32 +19,16 @@ let poor: GantryClient;
 beforeAll(async () => {
   cog = await startSlowCog();
   gantry = await startGantry();
-  const text = { type: "string" };
-  const manifest = {
-    title: "Slow",
-    description: "Ends when the test says so.",
-    kind: "other",
-    visibility: "public",
-    capacity: 4,
+  const manifest = cogModel(cog.url, {
     pricing: { per_request: 0.01 },
-    input: {
-      type: "object",
-      required: ["prompt"],
-      properties: { prompt: text, count: { type: "integer", minimum: 1 } },
-    },
-    output: { type: "object", required: ["output"], properties: { output: text } },
-    backend: { type: "cog", url: cog.url },
-  };
-  const models = {
+    input: object({ prompt: text, count: { type: "integer", minimum: 1 } }, ["prompt"]),
+  });
+  await createModels(gantry, {
     slow: manifest,
     private: { ...manifest, visibility: "private" },
     inactive: { ...manifest, capacity: 0 },
     away: { ...manifest, backend: { type: "cog", url: "http://127.0.0.1:1" } },
-  };
-  for (const [name, json] of Object.entries(models)) {
-    const put = await gantry.call("PUT", `/api/v1/admin/${name}`, { json });
-    expect(put.status, put.text).toBe(201);
-  }
+  });
   const plan = await gantry.call("PUT", "/api/v2/admin/plans/single", {
     json: { requests_per_minute: null, parallel: 1 },
   });

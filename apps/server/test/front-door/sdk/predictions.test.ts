@@ -12,6 +12,7 @@ import { type CuttableLine, startCuttableLine } from "../../../../../packages/sd
 import { verifyLedger } from "../../../src/features/billing/index.ts";
 import { type ChatServer, startChatServer } from "../../support/chat-server.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
+import { chatModel, cogModel, createModels, object, text } from "../../support/models.ts";
 import { type SlowCog, startSlowCog } from "../../support/slow-cog.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
@@ -23,25 +24,12 @@ let client: GantryClient;
 /** The same server over a connection that can be cut. */
 let shaky: GantryClient;
 
-const text = { type: "string" };
-const object = (properties: object, required: string[]) => ({ type: "object", required, properties });
-const streamed = object({ output: { ...text, isStream: true } }, ["output"]);
-
 beforeAll(async () => {
   [cog, chat] = await Promise.all([startSlowCog(), startChatServer()]);
   gantry = await startGantry();
   line = await startCuttableLine(gantry.url);
-  const slow = {
-    title: "Slow",
-    description: "Ends when the test says so.",
-    kind: "other",
-    visibility: "public",
-    capacity: 4,
-    pricing: { per_request: 0.01 },
-    input: object({ prompt: text }, ["prompt"]),
-    output: object({ output: text }, ["output"]),
-    backend: { type: "cog", url: cog.url },
-  };
+  const slow = cogModel(cog.url, { pricing: { per_request: 0.01 } });
+  const chatty = chatModel(chat.url, { pricing: { per_request: 0.01 } });
   const every = {
     prompt: text,
     count: { type: "integer" },
@@ -53,17 +41,12 @@ beforeAll(async () => {
     page: { ...text, format: "uri" },
     note: { type: ["string", "null"], default: "none given" },
   };
-  const chatty = { kind: "text", output: streamed, backend: { type: "openai-chat", url: chat.url, model: "test" } };
-  const models = {
+  await createModels(gantry, {
     slow,
     brief: { ...slow, timeout_seconds: 1 },
-    chat: { ...slow, ...chatty },
-    every: { ...slow, ...chatty, input: object(every, ["prompt"]) },
-  };
-  for (const [name, json] of Object.entries(models)) {
-    const put = await gantry.call("PUT", `/api/v1/admin/${name}`, { json });
-    expect(put.status, put.text).toBe(201);
-  }
+    chat: chatty,
+    every: { ...chatty, input: object(every, ["prompt"]) },
+  });
   client = createClient({ url: `${gantry.url}/`, key: gantry.adminKey });
   shaky = createClient({ url: line.url, key: gantry.adminKey });
 });
