@@ -353,7 +353,7 @@ describe("restored into external engines", () => {
 
   test("from embedded ones, files move and their addresses change", async ({ skip }) => {
     const s3 = await testS3();
-    if (!s3) return skip("NOT TESTED: there is no S3 server here");
+    if (!s3) return skip("NOT TESTED: S3 is missing");
     try {
       const url = await testDatabaseUrl();
       const env = {

@@ -144,7 +144,7 @@ describe("starting", () => {
   });
 
   test.runIf(asRoot)(
-    "as plain nobody the data goes where nobody gets to, is found again, and never made twice",
+    "as the user nobody the data goes to a private folder, is found again, and never created twice",
     async () => {
       const progress: string[] = [];
       const database = await start({ account: "nobody", onProgress: (text) => progress.push(text) });

@@ -95,8 +95,8 @@ test("a queued prediction whose worker is killed restarts its transcript on the 
   chat.say("B2xx");
   chat.end({ prompt_tokens: 1, completion_tokens: 3 });
   await Promise.all([along.end, late.end]);
-  const [anew, ...more] = along.read.text.split("\n").filter((line) => line.includes('"restarted":true'));
-  expect([JSON.parse(anew ?? ""), more]).toEqual([
+  const [restart, ...more] = along.read.text.split("\n").filter((line) => line.includes('"restarted":true'));
+  expect([JSON.parse(restart ?? ""), more]).toEqual([
     { output_data: { output: ["B0xx B1xx "] }, status: 200, restarted: true },
     [],
   ]);

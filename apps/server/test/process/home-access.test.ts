@@ -30,7 +30,7 @@ afterAll(() => rm(room, { recursive: true, force: true }));
 
 describe.runIf(canBeOthers())("a home of mode 700 that belongs to another user", () => {
   test.each([["backup", "copy.tar"], ["ledger", "verify"], ["rekey"]])(
-    "%s says whose it is, not that there is none",
+    "%s names its owner instead of reporting it as missing",
     async (...args) => {
       const home = join(room, `of-root-${args[0]}`);
       await mkdir(home, { mode: 0o700 });

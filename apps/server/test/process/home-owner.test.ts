@@ -150,7 +150,7 @@ describe.runIf(canBeOthers())("a user, in a home with parts of another user", ()
 
 describe.runIf(canBeOthers())("a user that is in no user database", () => {
   test.runIf(canHaveNamespaces(nameless))(
-    "starts where it may have a user namespace",
+    "starts where user namespaces are allowed",
     async () => {
       await makeHome(nameless);
       expect(await startAs(nameless)).toBe("started");

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 const checkout = fileURLToPath(new URL("../../../..", import.meta.url));
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
-const nobody = 65534;
+const otherUser = 65534;
 
 /** An installation with the files that are read before the first package is needed. */
 let place: string;
@@ -76,7 +76,7 @@ test("a checkout is updated to its lock file, unless it is read-only", async () 
 
   for (const folder of [place, join(place, "node_modules")]) await chmod(folder, 0o555);
   try {
-    const closed = await setUp(isRoot ? { uid: nobody } : {});
+    const closed = await setUp(isRoot ? { uid: otherUser } : {});
     expect(closed.stderr).toContain("cannot be installed: the folder is not writable");
     expect(closed.asked).toBeUndefined();
     await expect(stat(join(place, "node_modules", ".gantry-installed"))).rejects.toThrow("ENOENT");

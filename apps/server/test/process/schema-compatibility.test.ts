@@ -29,7 +29,7 @@ beforeAll(async () => {
   } catch (error) {
     if (process.env.CI === "true") throw error;
     hasHistory = false;
-    process.stderr.write("SKIPPED: there is no commit before this one to run on the new schema\n");
+    process.stderr.write("SKIPPED: no earlier commit to run on the new schema\n");
     return;
   }
   await linkPackages();

@@ -83,7 +83,7 @@ afterAll(async () => {
 });
 
 test.each(["SIGKILL", "SIGTERM"] as const)(
-  "who waits for an end hears of it after a restart by %s",
+  "a waiting client gets the end after a restart by %s",
   async (signal) => {
     isThinking = true;
     const id = await client.submit("admin/slow", { prompt: "x" });
@@ -118,7 +118,7 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
 
 /** The model answers differently after each restart. */
 test.each(["SIGKILL", "SIGTERM"] as const)(
-  "who follows a run that is begun again after a restart by %s has the text of the newer one alone",
+  "a follower of a prediction restarted by %s has only the new text",
   async (signal) => {
     const id = await client.submit("admin/chat", { prompt: "x" });
     const events: StreamEvent[] = [];

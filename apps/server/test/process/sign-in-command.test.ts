@@ -26,7 +26,7 @@ test.each([
 });
 
 test("reports in one line why it has no link", async () => {
-  const refused = [await signIn(["nobody"]), await signIn(["admin"], annsKey), await signIn([], "wrong")];
+  const refused = [await signIn(["unknown"]), await signIn(["admin"], annsKey), await signIn([], "wrong")];
   const wrong = [await signIn(["ann", "bob"]), await signIn(["--x"])];
   expect(refused.map(({ code }) => code)).toEqual([1, 1, 1]);
   expect(wrong.map(({ code }) => code)).toEqual([2, 2]);

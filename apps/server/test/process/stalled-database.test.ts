@@ -94,7 +94,7 @@ test("while the database stalls, requests fail with a retryable 503; afterwards 
     ["expenses", () => call("GET", "/admin/expenses/")],
     ["secrets", () => call("PUT", "/api/v2/secrets/one", JSON.stringify({ value: "x" }))],
     ["new model", () => call("PUT", "/api/v1/admin/other", JSON.stringify(manifest))],
-    ["a key nobody knows", () => call("GET", "/api/v2/me", undefined, "gk_aaaaaaaaaaaa_unknown")],
+    ["an unknown key", () => call("GET", "/api/v2/me", undefined, "gk_aaaaaaaaaaaa_unknown")],
     ["agents", () => call("GET", "/v1/agents")],
   ];
   const answers = await Promise.all(

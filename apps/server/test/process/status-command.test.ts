@@ -26,8 +26,8 @@ test("shows whether the server is ready, at the port that `serve` uses, and the 
     code: 1,
     stderr: expect.stringMatching(refusedKey),
   });
-  const nobody = await gantryCommand(["status"], { PORT: "9" });
-  expect(nobody).toMatchObject({ code: 2, stderr: "No Gantry server responds at http://127.0.0.1:9\n" });
+  const unreachable = await gantryCommand(["status"], { PORT: "9" });
+  expect(unreachable).toMatchObject({ code: 2, stderr: "No Gantry server responds at http://127.0.0.1:9\n" });
 }, 120_000);
 
 test("blanks around a setting are ignored, and an empty setting counts as unset", async () => {

@@ -10,7 +10,7 @@ import { adminKey, endEverything, type ServerProcess, startServer } from "./serv
 
 const checkout = fileURLToPath(new URL("../../../..", import.meta.url));
 let room: string;
-/** A copy of the packaged PostgreSQL stands in for one of the system. */
+/** A copy of the packaged PostgreSQL replaces one of the system. */
 let system: string;
 const started = new Set<ServerProcess>();
 const homes = new Set<string>();

@@ -92,7 +92,7 @@ function toldTruth({ id, told, status, plan }: Observation, byId: ReadonlyMap<st
   if (told === "done" && row.status !== 200)
     return [`the client of ${what} got its result, the books say ${row.status}`];
   if (told === "failed" && row.status === 200 && status !== 503)
-    return [`the client of ${what} was told ${status}, the books say 200`];
+    return [`the client of ${what} got ${status}, but 200 was recorded`];
   return [];
 }
 

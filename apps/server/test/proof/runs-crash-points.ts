@@ -132,7 +132,7 @@ export async function startWalk(serverUrl: string, template: string): Promise<Wa
     await waitFor("the run to be there", async () => (await findRoot(database)) !== undefined);
     return {};
   });
-  if (undisturbed.faults.length > 0) throw new Error(`a run that nobody disturbs: ${undisturbed.faults.join("; ")}`);
+  if (undisturbed.faults.length > 0) throw new Error(`an undisturbed run: ${undisturbed.faults.join("; ")}`);
 
   return {
     breakpoints: undisturbed.seen.flatMap(({ kind, k }) => [
@@ -172,7 +172,7 @@ export async function startWalk(serverUrl: string, template: string): Promise<Wa
           server.kill("SIGCONT");
           await sleep(awakeMs);
           const after = await stateOf(database);
-          if (after !== before) throw new Error(`whoever woke up late changed ${before} to ${after}`);
+          if (after !== before) throw new Error(`a resumed server changed ${before} to ${after}`);
           // A call admitted before the stall is made after it, without a charge or an answer.
           return { mayRepeat: at.kind === "admission" && at.side === "after" ? 1 : repeats(at) };
         }),

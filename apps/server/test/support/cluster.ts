@@ -78,7 +78,7 @@ export async function startCluster(options: {
     nodes,
     node(name) {
       const found = nodes.find((node) => node.name === name);
-      if (!found) throw new Error(`there is no node ${name}`);
+      if (!found) throw new Error(`unknown node ${name}`);
       return found;
     },
     up: () => nodes.filter((node) => node.isUp),

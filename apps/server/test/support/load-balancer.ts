@@ -49,7 +49,7 @@ export async function startLoadBalancer(targets: () => readonly Target[]): Promi
     const left = ready.filter(({ url }) => !tried.has(url));
     const target = left[turn++ % Math.max(1, left.length)];
     if (!target) {
-      broken.push(`nobody was ready for ${request.method} ${request.url}`);
+      broken.push(`no node was ready for ${request.method} ${request.url}`);
       return void response.writeHead(502).end();
     }
     const { hostname, port } = new URL(target.url);

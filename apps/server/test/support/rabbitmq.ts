@@ -50,7 +50,7 @@ export async function openRabbitMqDesk(): Promise<{ address: string; close(): Pr
 
   async function answer(path: string | undefined): Promise<Answer> {
     installed ??= provide(rabbitMq);
-    if (!(await installed)) return { trouble: "There is no RabbitMQ here" };
+    if (!(await installed)) return { trouble: "RabbitMQ is missing" };
     if (path !== "/virtual-host") return {};
     if (taken === sharedVirtualHosts)
       throw new Error(`More than ${sharedVirtualHosts} test files asked for a virtual host: raise the number`);

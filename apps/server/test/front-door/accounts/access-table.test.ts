@@ -13,9 +13,9 @@ let t: AgentRuns;
 let whole: { key: string };
 /** All ids by their name in the route templates. */
 let ids: Record<string, string>;
-const keys: Record<Kind, string> = { nobody: "", stranger: "", confined: "", limited: "", grace: "" };
+const keys: Record<Kind, string> = { none: "", stranger: "", confined: "", limited: "", grace: "" };
 
-type Kind = "nobody" | "stranger" | "confined" | "limited" | "grace";
+type Kind = "none" | "stranger" | "confined" | "limited" | "grace";
 
 /** The request for a row, and a stranger's answer if it does not follow from the row. */
 interface Sample {
@@ -265,7 +265,7 @@ const unknownIds: Record<string, string> = {
   mcp_server_id: "mcp_01hzzzzzzzzzzzzzzzzzzzzzzz",
   id: "key_01hzzzzzzzzzzzzzzzzzzzzzzz",
   name: "none",
-  username: "nobody",
+  username: "unknown",
 };
 
 function send(row: string, kind: Kind | "whole", known: "real" | "unknown" = "real"): Promise<Answer> {
@@ -296,7 +296,7 @@ test.each(Object.entries(accessTable).filter(([row, { by }]) => by === "anyone" 
 );
 
 test.each(rows)("%s: 401 without a key", async (row) => {
-  const answer = await send(row, "nobody");
+  const answer = await send(row, "none");
   expect([answer.status, answer.text.includes(marker)], answer.text).toEqual([401, false]);
 });
 

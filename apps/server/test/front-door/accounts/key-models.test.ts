@@ -58,5 +58,5 @@ test("another user's private model is reported as unknown, also to an admin", as
 test("models that the owner can call are accepted, also from an admin", async () => {
   expect((await make(ann, ["ann/private", "gantry/text"])).status).toBe(201);
   expect((await makeFor("ann", ["ann/private"])).status).toBe(201);
-  expect((await makeFor("nobody", ["ann/private"])).status).toBe(404);
+  expect((await makeFor("unknown", ["ann/private"])).status).toBe(404);
 });

@@ -52,7 +52,7 @@ test("links use the files origin and work only there", async () => {
 });
 
 test.each(["/", "/console/", "/console/api/session", "/api/v2/me", "/v1/agents", "/mcp", "/docs/errors", "/metrics"])(
-  "%s is not served at the address of the files",
+  "%s is not served at the files origin",
   async (path) => {
     expect((await ask(files + path, { headers: key })).status).toBe(404);
     expect((await ask(pages + path, { headers: key })).status).not.toBe(404);

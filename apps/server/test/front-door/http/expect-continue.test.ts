@@ -65,7 +65,7 @@ describe("a request that will be refused gets no 100 Continue", () => {
     ["without a key, a short body", () => ({ line: predict, length: 100 }), 401],
     ["without money", () => ({ line: predict, key: poor, length: 5_000_000 }), 403],
     ["without money, a short body", () => ({ line: predict, key: poor, length: 100 }), 403],
-    ["what is no form", () => ({ line: predict, key: gantry.adminKey, type: "text/plain", length: 100 }), 422],
+    ["a body that is not a form", () => ({ line: predict, key: gantry.adminKey, type: "text/plain", length: 100 }), 422],
     [
       "a model that there is not",
       () => ({ line: "POST /api/v1/gantry/none/predict", key: gantry.adminKey, length: 9 }),
@@ -84,7 +84,7 @@ describe("a request that will be refused gets no 100 Continue", () => {
       () => ({ line: "PUT /api/v2/secrets/x", key: gantry.adminKey, type: "application/json", length: 50_000_000 }),
       422,
     ],
-    ["an upload link that is none", () => ({ line: "PUT /s3/gantry/x?X-Amz-Signature=1", length: 5_000_000 }), 403],
+    ["an invalid upload link", () => ({ line: "PUT /s3/gantry/x?X-Amz-Signature=1", length: 5_000_000 }), 403],
     [
       "an agent's platform, without a key",
       () => ({ line: "POST /v1/agents", type: "application/json", length: 9 }),

@@ -93,7 +93,7 @@ describe("a form", () => {
   });
 
   test.each(["__proto__", "constructor", "toString", "hasOwnProperty", "user", "webhook", "i_prompt"])(
-    "with the field %s is told that there is none",
+    "with the unknown field %s is refused",
     async (name) => {
       const answer = await send(`${part("prompt", "x")}${part(name, "{}")}--b--\r\n`);
       expect(answer.status).toBe(422);

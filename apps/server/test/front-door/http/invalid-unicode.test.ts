@@ -27,7 +27,7 @@ const nameCount = async () => (await gantry.database.sql`select 1 from api_keys`
 
 describe("text that is not valid Unicode", () => {
   test.each<[string, string | Buffer<ArrayBuffer>, string[]]>([
-    ["a byte that is no UTF-8", bytes('{"name":"', 0xff, '"}'), ["body"]],
+    ["a byte that is not UTF-8", bytes('{"name":"', 0xff, '"}'), ["body"]],
     ["a character that is cut", bytes('{"name":"', 0xe2, 0x82, '"}'), ["body"]],
     ["half of a pair as bytes", bytes('{"name":"', 0xed, 0xa0, 0x80, '"}'), ["body"]],
     ["the first half of a pair", '{"name":"a\\ud800b"}', ["body", "name"]],

@@ -46,7 +46,7 @@ function patternsIn(node: unknown, at = ""): [at: string, pattern: string][] {
 }
 
 test.each(["/v1/openapi.json", "/api/v1/openapi.json", "/api/v2/openapi.json", "/docs/manifest.schema.json"])(
-  "%s has only regular expressions that every language reads",
+  "%s has only portable regular expressions",
   async (address) => {
     const { text } = await gantry.call("GET", address);
     const patterns = patternsIn(JSON.parse(text));

@@ -33,9 +33,9 @@ afterAll(async () => {
 const queries = ["prediction_id=x", "page=0&page_size=none&request_id=x&status=none&wait=soon&start_date=never"];
 const bodies: { what: string; headers: Record<string, string>; body?: string }[] = [
   { what: "nothing", headers: {} },
-  { what: "JSON that is none", headers: { "content-type": "application/json" }, body: "{" },
+  { what: "invalid JSON", headers: { "content-type": "application/json" }, body: "{" },
   { what: "JSON of a wrong shape", headers: { "content-type": "application/json" }, body: '{"wrong":1}' },
-  { what: "a form that is none", headers: { "content-type": "multipart/form-data; boundary=b" }, body: "--x" },
+  { what: "an invalid form", headers: { "content-type": "multipart/form-data; boundary=b" }, body: "--x" },
   { what: "an unknown type", headers: { "content-type": "application/unknown" }, body: "x" },
   { what: "no type at all", headers: { "content-type": "none" }, body: "x" },
 ];
@@ -44,7 +44,7 @@ test.each([
   ["no key", {}],
   ["a wrong key", { "x-api-key": "gk_000000000000_wrong" }],
 ])(
-  "every route looks at the key before anything else: %s",
+  "every route checks the key first: %s",
   async (_, key) => {
     const answers: string[] = [];
     for (const [method, url] of routes) {

@@ -60,10 +60,10 @@ describe.each(["", "http://other.example", "HTTP://user@other.example:81", "http
 
 const json = { "content-type": "application/json" };
 const bodies: [what: string, headers: Record<string, string>, body: string][] = [
-  ["JSON that is none", json, "{bad"],
+  ["invalid JSON", json, "{bad"],
   ["no JSON at all", json, ""],
   ["8 MB of JSON", json, `"${"x".repeat(8_000_000)}"`],
-  ["a form that is none", { "content-type": "multipart/form-data" }, "--x"],
+  ["an invalid form", { "content-type": "multipart/form-data" }, "--x"],
   ["what has no type", { "content-type": "none" }, "x"],
 ];
 

@@ -94,7 +94,7 @@ describe("files in an agent's answer", () => {
   });
 
   test.each(["`$`", "**$**", "'$'", "“$”", "[$]", "{$}", "|$|", "a [link]($)."])(
-    "are found as they stand in %s",
+    "are found in %s",
     async (written) => {
       const own = await pictureOf(ann);
       const slug = `writer-${++writers}`;

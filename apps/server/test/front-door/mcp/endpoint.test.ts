@@ -548,7 +548,7 @@ describe("an invalid protocol message", () => {
   });
 
   test.each(['{"__proto__":1}', '{"constructor":{"prototype":1}}'])(
-    "names that are not allowed are told as that: %s",
+    "forbidden names are reported: %s",
     async (given) => {
       const params = `{"name":"model_admin_slow","arguments":${given}}`;
       const answer = await send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`);

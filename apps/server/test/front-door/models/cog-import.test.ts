@@ -95,7 +95,7 @@ test("a manifest that no request can satisfy is refused", async () => {
 test.each([
   ["refuses the connection", () => "http://127.0.0.1:9", /the connection was refused$/],
   [
-    "has a name that nobody knows",
+    "has an unknown name",
     () => "http://no-such-host.invalid",
     /its name (is not known|could not be looked up)$/,
   ],

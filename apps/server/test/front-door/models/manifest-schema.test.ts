@@ -52,26 +52,26 @@ const text = { type: "string" };
 
 test.each([
   ["a field that is unknown", { colour: "red" }],
-  ["a kind that is none", { kind: "smell" }],
+  ["an unknown kind", { kind: "smell" }],
   ["no backend", { backend: undefined }],
   ["no input", { input: undefined }],
   ["a backend without what its protocol needs", { backend: { type: "openai-chat", model: "m" } }],
   ["a backend with what its protocol has not", { backend: { type: "builtin", model: "text", secret: "s" } }],
   [
-    "a keyword that nobody enforces",
+    "an unsupported keyword",
     { input: { type: "object", properties: { a: { type: "string", pattern: "x" } } } },
   ],
-  ["a type that is none", { input: { type: "object", properties: { a: { type: "text" } } } }],
+  ["an unknown type", { input: { type: "object", properties: { a: { type: "text" } } } }],
   ["a field without a type", inputOf("a", { title: "A" })],
   ["a streamed input", inputOf("a", { ...text, isStream: true })],
   ["a streamed part of a field", inputOf("a", { type: "array", items: { ...text, isStream: false } })],
   ["an output without fields", outputOf({})],
   ["more fields than there may be", outputOf(Object.fromEntries([...Array(101).keys()].map((n) => [`f${n}`, text])))],
-  ["a name that is no name in every language", inputOf("é", text)],
+  ["a name that is not a valid identifier", inputOf("é", text)],
   ["a name that every object has", outputOf({ constructor: text })],
   ["a name that the request has itself", inputOf("webhook", text)],
   ["a name that is the second spelling of another", inputOf("i_image", text)],
-  ["a window of what is no text", { kind: "other", context_window: 5 }],
+  ["a context window for a model without text", { kind: "other", context_window: 5 }],
   ["a price below zero", { pricing: { per_request: -1 } }],
 ])("it refuses %s, as the server does", async (_, change) => {
   const manifest = JSON.parse(JSON.stringify({ ...chat, ...change }));

@@ -39,7 +39,7 @@ describe("a manifest is refused", () => {
     ["where its default says nothing", inputs({ prompt: { ...text, default: "" } }), [`${at} value_error`]],
     ["where its default is blank", inputs({ prompt: { ...text, default: " \n" } }), [`${at} value_error`]],
     ["where it may be null", inputs({ prompt: { type: ["string", "null"] } }, ["prompt"]), [`${at} value_error`]],
-    ["where it is no text", inputs({ prompt: { type: "integer" } }, ["prompt"]), [`${at} value_error`]],
+    ["where it is not a string", inputs({ prompt: { type: "integer" } }, ["prompt"]), [`${at} value_error`]],
     ["beside its other faults", inputs({ a: {} }), ["input.properties.a.type missing", `${at} missing`]],
   ])("%s", async (_, input, expected) => {
     for (const backend of [chat(), { type: "anthropic", model: "m" }, { type: "google", model: "m" }]) {

@@ -42,7 +42,7 @@ test("it is updated with releases again", async () => {
 
 test("existing models and unknown names are not restored, and only admins can restore", async () => {
   expect((await restore()).body).toEqual({ detail: expect.stringContaining("delete it first"), status_code: 409 });
-  for (const other of ["/api/v1/gantry/nothing", "/api/v1/admin/text", "/api/v1/nobody/text"]) {
+  for (const other of ["/api/v1/gantry/nothing", "/api/v1/admin/text", "/api/v1/unknown/text"]) {
     expect((await restore(other)).status, other).toBe(404);
   }
   await gantry.call("DELETE", path);

@@ -131,7 +131,7 @@ test("equal lists and objects match an enum value, whatever their key order", as
 });
 
 test.each(["http://:pw@a.example/", "http://u@a.example/", "http://u:p@a.example/"])(
-  "%s is no address of a webhook",
+  "%s is not a webhook address",
   async (url) => {
     expect((await put("hooked", {})).status).toBeLessThan(300);
     const form = { webhook: JSON.stringify({ url }) };

@@ -58,7 +58,7 @@ test.each([
   ["nologin", "login", "The database refuses the login. Check its role, password and access rules."],
   ["connection limit 0", "connection limit -1", "The database has no free connections."],
 ])(
-  "a role that gets no connection is told why: %s",
+  "the reason why a role gets no connection is reported: %s",
   async (taken, given, reason) => {
     await superuser.sql.unsafe(`alter role ${name} ${taken}`);
     await superuser.sql`select pg_terminate_backend(pid) from pg_stat_activity where usename = ${name}`;

@@ -233,7 +233,7 @@ describe("a model that changes while a request is sent", () => {
   });
 
   test.each(["predict", "predict/stream", "predict/async"])(
-    "%s: is its owner's alone once it is private",
+    "%s: is only for its owner once it is private",
     async (path) => {
       const key = await gantry.newUser(`other-${path.length}`, { plan: "unlimited", credit: 10 });
       expect(await callAcross(path, key, () => patch({ visibility: "private" }))).toMatch(/^HTTP\/1.1 403/);

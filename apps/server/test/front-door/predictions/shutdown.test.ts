@@ -109,7 +109,7 @@ test("unfinished predictions fail as retryable, without a charge, and release th
     expect(usage.map((row: { request_id: string }) => row.request_id)).toContain(streamId);
     expect((await stays.call("GET", "/api/v2/me", { key })).body).toMatchObject({ balance: 10, reserved: 0 });
     const again = stays.call("POST", path("slow", ""), { ...keyed("cut"), key });
-    await waitFor("it to run anew", () => cog.open === 1);
+    await waitFor("the restart", () => cog.open === 1);
     cog.finishOne();
     expect((await again).status).toBe(200);
   } finally {

@@ -288,7 +288,7 @@ describe("disconnecting and cancelling", () => {
       prediction_id: id,
       status: 200,
     });
-    const other = await gantry.newUser("somebody");
+    const other = await gantry.newUser("other");
     for (const answer of [
       await cancel("admin/chat", { form: { prediction_id: id }, key: other }),
       await cancel("admin/one", { form: { prediction_id: id } }),

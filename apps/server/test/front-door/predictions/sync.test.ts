@@ -144,7 +144,7 @@ describe("a synchronous prediction", () => {
 describe("refusals in order", () => {
   test("401 without a key and with a wrong one, on every route", async () => {
     for (const key of ["", "gk_000000000000_wrong"]) {
-      const answer = await predict("nobody/nothing", { prompt: "x" }, { key });
+      const answer = await predict("unknown/nothing", { prompt: "x" }, { key });
       expect(answer.status).toBe(401);
       expect(answer.body).toEqual({ error: { code: "unauthorized", message: expect.any(String) } });
       expect(answer.headers.has("x-service-retryable")).toBe(false);

@@ -170,7 +170,7 @@ describe("a run's model that changed", () => {
     expect((await run(agent, {}, first.user)).status).toBe(403);
   });
 
-  test("to private is still called for its creator's agents, whoever the caller", async () => {
+  test("to private is still called for its creator's agents, for any caller", async () => {
     const model = await makeModel();
     const user = await platform.newUser();
     const own = await makeAgent({ model, visibility: "public" });

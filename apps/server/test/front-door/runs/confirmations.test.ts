@@ -93,7 +93,7 @@ describe("a call that needs a confirmation", () => {
     const answered = await answer(run.body.id, question?.id ?? "", { approve: true });
     expect(answered.status, answered.text).toBe(200);
     expect(answered.body).toMatchObject({ id: question?.id, status: "approved" });
-    await waitFor("the model to be told", () => llm.requests.length === 2);
+    await waitFor("the next model call", () => llm.requests.length === 2);
     await untilOver(run.body.id);
     expect(await read(run.body.id)).toMatchObject({ status: "done", output: { text: "It is 42." } });
     expect(toldTools()?.[0]).toContain("42");
@@ -126,7 +126,7 @@ describe("a call that needs a confirmation", () => {
   });
 
   test("is denied without an answer in time", async () => {
-    llm.script = inTurn(compute("1"), { text: "Nobody there." });
+    llm.script = inTurn(compute("1"), { text: "No answer came." });
     const run = await start(await makeAgent());
     const [question] = await untilAsking(run);
     await gantry.database.sql`
@@ -134,7 +134,7 @@ describe("a call that needs a confirmation", () => {
     const late = await answer(run.body.id, question?.id ?? "", { approve: true });
     expect(late.status).toBe(409);
     await untilOver(run.body.id);
-    expect(await read(run.body.id)).toMatchObject({ status: "done", output: { text: "Nobody there." } });
+    expect(await read(run.body.id)).toMatchObject({ status: "done", output: { text: "No answer came." } });
     expect(toldTools()?.[0]).toMatch(/not answered in time/);
     expect(await questions(run.body.id)).toMatchObject([{ status: "expired" }]);
     expect((await answer(run.body.id, question?.id ?? "", { approve: true })).status).toBe(409);

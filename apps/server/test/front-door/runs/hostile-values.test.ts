@@ -23,7 +23,7 @@ describe("an input that cannot be checked in time", () => {
 
     const good = await run(agent, { input: { email: "ann@example.com" } }, { key: another.key });
     expect(good.body, good.text).toMatchObject({ status: "done" });
-    const wrong = await run(agent, { input: { email: "nobody" } }, { key: another.key });
+    const wrong = await run(agent, { input: { email: "invalid" } }, { key: another.key });
     expect(wrong.body.error).toMatchObject({ type: "invalid_input", message: expect.stringContaining("pattern") });
 
     // Another check would take 1,000 ms each; a busy machine does not slow all of them that much.
@@ -164,7 +164,7 @@ describe("a text that cannot be stored", () => {
 
 describe("a forbidden field name", () => {
   test.each(['{"input": {"__proto__": 1}}', '{"input": {"constructor": {"prototype": 1}}}'])(
-    "is told as that: %s",
+    "is reported: %s",
     async (body) => {
       const agent = await makeAgent();
       const headers = { "content-type": "application/json", "x-api-key": platform.gantry.adminKey };

@@ -270,14 +270,14 @@ describe("creating a run", () => {
 
   test.each([
     ["nothing", {}, "body.input"],
-    ["an input that is no object", { input: [] }, "body.input"],
+    ["an input that is not an object", { input: [] }, "body.input"],
     ["an input that is null", { input: null }, "body.input"],
     ["a wait beyond a minute", { input: {}, wait: 61 }, "body.wait"],
     ["no steps", { input: {}, max_steps: 0 }, "body.max_steps"],
     ["half a step", { input: {}, max_steps: 1.5 }, "body.max_steps"],
     ["no time", { input: {}, timeout_seconds: 0 }, "body.timeout_seconds"],
     ["a cost below zero", { input: {}, max_cost: -1 }, "body.max_cost"],
-    ["a revision that is no text", { input: {}, revision_id: 7 }, "body.revision_id"],
+    ["a revision that is not a string", { input: {}, revision_id: 7 }, "body.revision_id"],
     ["an unknown connector", { input: {}, connectors: ["mail"] }, "body.connectors.0"],
     ["an unknown field", { input: {}, priority: 1 }, "body.priority"],
   ])("refuses %s", async (_, json, place) => {

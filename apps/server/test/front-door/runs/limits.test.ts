@@ -208,7 +208,7 @@ describe("a tool that fails", () => {
       { calls: [js("1")] },
       { calls: [js("1")] },
       { calls: [js("1")] },
-      { text: "I was told." },
+      { text: "I know." },
     );
     const answer = await run(await makeAgent({ tools: ["run_javascript"] }));
     expect(answer.body.status).toBe("done");

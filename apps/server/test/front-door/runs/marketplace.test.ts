@@ -180,7 +180,7 @@ describe("a marketplace run", () => {
     const creator = await platform.newUser();
     const caller = await platform.newUser();
     const hidden = await slugOf(await makeAgent({ ...market, visibility: "private" }, creator.key), creator.key);
-    for (const path of [`${creator.name}/${hidden}`, `${creator.name}/nothing`, "nobody-here/x"]) {
+    for (const path of [`${creator.name}/${hidden}`, `${creator.name}/nothing`, "unknown/x"]) {
       const answer = await call("POST", `/v1/agents/${path}/runs`, { key: caller.key, json: { input: {} } });
       expect(answer.status, path).toBe(404);
     }

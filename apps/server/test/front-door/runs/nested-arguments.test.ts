@@ -8,7 +8,7 @@ const { makeAgent, run } = platform;
 const nested = (levels: number) => `{"code":"1","more":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
 
 test.each([41, 4_000, 5_000, 200_000])(
-  "arguments nested %i levels deep are told to the model, and the run goes on",
+  "arguments nested %i levels deep are reported to the model, and the run continues",
   async (levels) => {
     const wrong = { calls: [{ name: "run_javascript", args: nested(levels) }] };
     const right = { calls: [{ name: "run_javascript", args: { code: "6 * 7" } }] };

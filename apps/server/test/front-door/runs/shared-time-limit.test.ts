@@ -34,7 +34,7 @@ function parts(first: Record<string, () => LlmAnswer | Promise<LlmAnswer>>): voi
   t.llm.script = (request) => {
     const goal = request.messages[1]?.content ?? "";
     const [, say] = Object.entries(first).find(([name]) => goal.startsWith(`${name}.`)) ?? [];
-    if (!say) throw new Error(`nobody plays ${goal}`);
+    if (!say) throw new Error(`no script for ${goal}`);
     return toolResults(request).length === 0 ? say() : { text: "done" };
   };
 }

@@ -20,7 +20,7 @@ function parts(byGoal: Record<string, Play>): void {
   platform.llm.script = (request) => {
     const goal = request.messages[1]?.content ?? "";
     const [, play] = Object.entries(byGoal).find(([name]) => goal.startsWith(`${name}.`)) ?? [];
-    if (!play) throw new Error(`nobody plays ${goal}`);
+    if (!play) throw new Error(`no script for ${goal}`);
     return play(request, toolResults(request));
   };
 }

@@ -100,7 +100,7 @@ describe("the account", () => {
     expect(await Array.fromAsync(client.admin.users.eachLedgerEntry("spender"))).toEqual(shown);
     expect((await client.admin.users.ledger("spender", { to_date: from_date })).results).toEqual([]);
     expect(await failureOf(user.admin.users.ledger("admin"))).toMatchObject({ status: 403 });
-    expect(await failureOf(client.admin.users.ledger("nobody"))).toMatchObject({ status: 404 });
+    expect(await failureOf(client.admin.users.ledger("unknown"))).toMatchObject({ status: 404 });
     expect(await failureOf(user.account.usage({ page: 0 }))).toMatchObject({ type: "greater_than_equal" });
     expect((await client.checkBooks()).discrepancies).toEqual([]);
   });

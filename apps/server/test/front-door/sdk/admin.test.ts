@@ -47,7 +47,7 @@ describe("an admin", () => {
     expect([name, await as(key).me()]).toMatchObject(["first", { username: "ann", balance: 0 }]);
     const link = await client.admin.users.makeSignInLink("ann");
     expect(link).toEqual({ url: expect.stringMatching(/\/console\/sign-in#/), expires_at: expect.any(String) });
-    expect(await failureOf(client.admin.users.makeSignInLink("nobody"))).toMatchObject({ status: 404 });
+    expect(await failureOf(client.admin.users.makeSignInLink("unknown"))).toMatchObject({ status: 404 });
     expect(await failureOf(stranger.admin.users.makeSignInLink("ann"))).toMatchObject({ status: 403 });
     expect((await as(key).account.makeSignInLink()).url).toMatch(/\/console\/sign-in#/);
     const credit = { amount: 5.5, reason: "welcome" };
@@ -70,9 +70,9 @@ describe("an admin", () => {
     });
     expect(await failureOf(as(key).me())).toMatchObject({ status: 401 });
     for (const call of [
-      () => client.admin.users.update("nobody", { plan: "free" }),
-      () => client.admin.users.createKey("nobody"),
-      () => client.admin.users.credit("nobody", credit),
+      () => client.admin.users.update("unknown", { plan: "free" }),
+      () => client.admin.users.createKey("unknown"),
+      () => client.admin.users.credit("unknown", credit),
     ]) {
       expect(await failureOf(call())).toMatchObject({ status: 404, type: "not_found" });
     }

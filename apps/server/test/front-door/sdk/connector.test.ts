@@ -110,7 +110,7 @@ describe("an action", () => {
     expect(wrong).toMatchObject({ status: 400, type: "invalid_input" });
     expect(wrong.issues[0]?.loc).toContain("id");
     expect(await failureOf(client.idp.run("idp_nothing"))).toMatchObject({ status: 404, type: "not_found" });
-    expect(await failureOf(client.idp.run("idp_user_get", { id: "auth0|nobody" }))).toMatchObject({
+    expect(await failureOf(client.idp.run("idp_user_get", { id: "auth0|unknown" }))).toMatchObject({
       status: 502,
       type: "upstream_error",
       details: { status: 404 },

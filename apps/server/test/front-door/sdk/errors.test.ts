@@ -119,14 +119,14 @@ describe("an error has its type, status and request id", () => {
   test("no server at all", async () => {
     const { url, close } = await startCuttableLine(gantry.url);
     await close();
-    const nobody = createClient({ url, retries: 0 });
-    expect(await failureOf(nobody.me())).toMatchObject({
+    const unreachable = createClient({ url, retries: 0 });
+    expect(await failureOf(unreachable.me())).toMatchObject({
       status: 0,
       type: "connection_error",
       retryable: true,
       message: `No complete response from ${url}: ECONNREFUSED`,
     });
-    expect([await nobody.isUp(), await nobody.isReady()]).toEqual([false, false]);
+    expect([await unreachable.isUp(), await unreachable.isReady()]).toEqual([false, false]);
     expect([await client.isUp(), await client.isReady()]).toEqual([true, true]);
   });
 
