@@ -5,9 +5,9 @@ import { inTurn, toolResults } from "../../support/scripted-llm.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 const platform = useRunsPlatform();
-const { makeAgent, run, start, read, ended, events, types } = platform;
+const { newUser, makeAgent, run, start, read, ended, events, types } = platform;
 const call: typeof platform.gantry.call = (...args) => platform.gantry.call(...args);
-const post = (path: string, init: RequestInit & { headers?: Record<string, string> }) =>
+const _post = (path: string, init: RequestInit & { headers?: Record<string, string> }) =>
   fetch(platform.gantry.url + path, {
     method: "POST",
     ...init,
@@ -247,290 +247,58 @@ describe("a run", () => {
   });
 });
 
-describe("creating a run", () => {
-  test("refuses an input against the agent's schema, all faults in details", async () => {
-    const agent = await makeAgent({
-      input_schema: {
-        type: "object",
-        properties: { city: { type: "string" }, days: { type: "integer", maximum: 7 } },
-        required: ["city"],
-        additionalProperties: false,
-      },
-    });
-    const answer = await run(agent, { input: { days: 9, more: 1 }, max_steps: 0, whatever: true });
-    expect(answer.status).toBe(400);
-    expect(answer.body.error).toMatchObject({ type: "invalid_input", code: "invalid_input" });
-    const places = answer.body.error.details.map(({ loc }: { loc: string[] }) => loc.join("."));
-    expect(places).toContain("body.max_steps");
-    expect(places).toContain("body.whatever");
-    expect(places).toContain("body.input.days");
-    expect(places.filter((place: string) => place.startsWith("body.input")).length).toBe(3);
-    expect(platform.llm.requests).toEqual([]);
-  });
-
-  test.each([
-    ["nothing", {}, "body.input"],
-    ["an input that is not an object", { input: [] }, "body.input"],
-    ["an input that is null", { input: null }, "body.input"],
-    ["a wait beyond a minute", { input: {}, wait: 61 }, "body.wait"],
-    ["no steps", { input: {}, max_steps: 0 }, "body.max_steps"],
-    ["half a step", { input: {}, max_steps: 1.5 }, "body.max_steps"],
-    ["no time", { input: {}, timeout_seconds: 0 }, "body.timeout_seconds"],
-    ["a cost below zero", { input: {}, max_cost: -1 }, "body.max_cost"],
-    ["a revision that is not a string", { input: {}, revision_id: 7 }, "body.revision_id"],
-    ["an unknown connector", { input: {}, connectors: ["mail"] }, "body.connectors.0"],
-    ["an unknown field", { input: {}, priority: 1 }, "body.priority"],
-  ])("refuses %s", async (_, json, place) => {
-    const answer = await call("POST", `/v1/agents/${await makeAgent()}/runs`, { json });
-    expect(answer.status, answer.text).toBe(400);
-    expect(answer.body.error.type).toBe("invalid_input");
-    expect(answer.body.error.details.map(({ loc }: { loc: string[] }) => loc.join("."))).toContain(place);
-  });
-
-  test("refuses bodies that are not JSON, too large, nested too deeply or cannot be stored", async () => {
-    const path = `/v1/agents/${await makeAgent()}/runs`;
-    for (const body of ["{", "[]", '"text"', '{"input": {"a": 1e999}}', '{"input": {"a": "\\u0000"}}', "null"]) {
-      const answer = await post(path, { body });
-      expect(answer.status, body).toBe(400);
-      expect(answer.body.error.type, body).toBe("invalid_input");
-    }
-    const deep = `{"input":${'{"a":'.repeat(5000)}1${"}".repeat(5000)}}`;
-    expect((await post(path, { body: deep })).status).toBe(400);
-    expect((await post(path, { body: deep, headers: { "idempotency-key": "deep" } })).status).toBe(400);
-    const large = JSON.stringify({ input: { text: "x".repeat(2_000_000) } });
-    expect((await post(path, { body: large })).status).toBe(400);
-    const form = await post(path, {
-      body: "input=1",
-      headers: { "content-type": "application/x-www-form-urlencoded" },
-    });
-    expect(form.status).toBe(400);
-  });
-
-  test("bounds the time of a hostile pattern", async () => {
-    const agent = await makeAgent({
-      input_schema: { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } } },
-    });
-    const startedAt = Date.now();
-    const answer = await run(agent, { input: { a: `${"a".repeat(60)}!` } });
-    expect(answer.status).toBe(400);
-    expect(Date.now() - startedAt).toBeLessThan(20_000);
-  });
-
-  test("accepts any revision of the caller's own agent, and none of another user's", async () => {
-    const agent = await makeAgent({ visibility: "public", goal: "Old." });
-    const old = (await call("GET", `/v1/agents/${agent}`)).body.published_revision_id;
-    await call("PATCH", `/v1/agents/${agent}`, { json: { goal: "New." } });
-    const draft = (await call("GET", `/v1/agents/${agent}`)).body.latest_revision_id;
-    expect((await run(agent)).body.revision_id).toBe(old);
-    const tried = await run(agent, { revision_id: draft });
-    expect(tried.body).toMatchObject({ status: "done", revision_id: draft });
-    expect(platform.llm.requests.at(-1)?.messages.at(-1)?.content).toContain("New.");
-    expect((await run(agent, { revision_id: "rev_unknown" })).status).toBe(404);
-    const other = await platform.newUser();
-    const refused = await run(agent, { revision_id: old }, other);
-    expect(refused.status).toBe(403);
-    expect(refused.body.error.type).toBe("forbidden");
-  });
-
-  test("needs a published revision and a visible agent", async () => {
-    const json = { name: "Draft", goal: "Do it.", tools: [], model: "admin/llm", visibility: "public" };
-    const draft = (await call("POST", "/v1/agents", { json })).body.id;
-    const unpublished = await run(draft);
-    expect(unpublished.status).toBe(400);
-    expect(unpublished.body.error.type).toBe("agent_not_published");
-    const other = await platform.newUser();
-    const hidden = await makeAgent();
-    expect((await run(hidden, {}, other)).status).toBe(404);
-    expect((await call("GET", `/v1/agents/${hidden}/runs`, other)).status).toBe(404);
-    for (const unknown of ["agt_unknown", "x", "agt_0000000000000000000000"]) {
-      expect((await run(unknown)).status).toBe(404);
-      expect((await call("GET", `/v1/agents/${unknown}/runs`)).status).toBe(404);
-    }
-    // The agent is checked before the request.
-    expect((await run(hidden, { max_steps: 0 }, other)).status).toBe(404);
-  });
-
-  test("needs a key that can use the agent's model", async () => {
-    const agent = await makeAgent({ visibility: "public" });
-    expect((await run(agent, {}, { key: "" })).status).toBe(401);
-    const confined = await platform.newUser({ key: { models: ["gantry/text"] } });
-    const refused = await run(agent, {}, confined);
-    expect(refused.status).toBe(403);
-    expect(refused.body.error.type).toBe("forbidden");
-  });
-
-  test("is refused without funds, and counts against the plan's minute", async () => {
-    const agent = await makeAgent({ visibility: "public" });
-    const poor = await platform.newUser({ credit: -1 });
-    const refused = await run(agent, {}, poor);
-    expect(refused.status).toBe(403);
-    expect(refused.body.error.type).toBe("insufficient_funds");
-    const user = await platform.newUser({ plan: "free" });
-    const first = await run(agent, { wait: 0 }, user);
-    expect(first.headers.get("x-ratelimit-limit")).toBe("60");
-    expect(first.headers.get("x-ratelimit-remaining")).toBe("59");
-    expect(Number(first.headers.get("x-ratelimit-reset"))).toBeGreaterThan(0);
-    const path = `/v1/agents/${agent}/runs`;
-    const answers = await Promise.all(
-      Array.from({ length: 60 }, () => call("POST", path, { json: { input: {} }, ...user })),
-    );
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(59);
-    const [limited] = answers.filter(({ status }) => status === 429);
-    expect(limited?.body.error.type).toBe("rate_limit");
-    expect(Number(limited?.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect(limited?.headers.get("x-ratelimit-remaining")).toBe("0");
-    await waitFor("all of them to end", async () => {
-      const { body } = await call("GET", "/v1/runs?status=done&limit=1", user);
-      return body.total === 60;
-    });
-  });
-
-  test("waits as long as requested", async () => {
-    const held = gate();
-    platform.llm.script = async () => {
-      await held.promise;
-      return { text: "late" };
-    };
-    const agent = await makeAgent();
-    const startedAt = Date.now();
-    const answer = await run(agent, { wait: 0.5 });
-    expect(answer.body.status).toBe("running");
-    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(450);
-    const waiting = call("GET", `/v1/runs/${answer.body.id}?wait=10`);
-    held.open();
-    expect((await waiting).body).toMatchObject({ status: "done", output: { text: "late" } });
-    expect((await call("GET", `/v1/runs/${answer.body.id}?wait=61`)).status).toBe(400);
-    expect((await call("GET", `/v1/runs/${answer.body.id}?wait=x`)).status).toBe(400);
-  });
+test("a run does not end before it started, even if the clock is set back meanwhile", async () => {
+  const held = gate();
+  platform.llm.script = async () => {
+    await held.promise;
+    return { text: "done" };
+  };
+  const id = await platform.start(await platform.makeAgent());
+  await waitFor("the model to be asked", () => platform.llm.requests.length === 1);
+  // As if the clock had been set back by an hour.
+  await platform.gantry.database.sql`
+    update runs set created_at = created_at + interval '1 hour', started_at = started_at + interval '1 hour'
+    where id = ${id}`;
+  held.open();
+  const run = await platform.ended(id);
+  expect(run).toMatchObject({ status: "done", duration_ms: 0, completed_at: run.created_at });
+  const last = (await platform.events(id)).at(-1);
+  expect(last.message).toBe("The run finished in 1 steps, 0 ms.");
 });
 
-describe("an Idempotency-Key", () => {
-  const withKey = (key: string) => ({ headers: { "idempotency-key": key } });
-
-  test("makes repeats return the same run, running or ended, also concurrently", async () => {
-    const held = gate();
-    platform.llm.script = async () => {
-      await held.promise;
-      return { text: "once" };
-    };
-    const agent = await makeAgent();
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, () => run(agent, { input: { thing: 1 }, wait: 0 }, withKey("a"))),
-    );
-    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(201));
-    const ids = new Set(answers.map(({ body }) => body.id));
-    expect(ids.size).toBe(1);
-    const repeat = run(agent, { input: { thing: 1 }, wait: 10 }, withKey("a"));
-    held.open();
-    expect((await repeat).body).toMatchObject({ id: [...ids][0], status: "done" });
-    expect((await run(agent, { input: { thing: 1 } }, withKey("a"))).body.id).toBe([...ids][0]);
-    expect(platform.llm.requests).toHaveLength(1);
-    expect((await call("GET", `/v1/agents/${agent}/runs`)).body.total).toBe(1);
+test("model calls of a run are in the usage, and cannot be fetched, followed or cancelled as predictions", async () => {
+  const user = await newUser();
+  const agent = await makeAgent({ model: "admin/llm" }, user.key);
+  const held = gate();
+  platform.llm.script = async () => {
+    await held.promise;
+    return { text: "The answer." };
+  };
+  const id = await start(agent, {}, user);
+  const { sql } = platform.gantry.database;
+  let live: string | undefined;
+  await waitFor("the call to be under way", async () => {
+    [live] = (await sql<{ id: string }[]>`select id from live_predictions where route = 'agent'`).map((row) => row.id);
+    return live !== undefined;
   });
-
-  test("refuses another request, and is scoped to user and agent", async () => {
-    const agent = await makeAgent({ visibility: "public" });
-    const first = await run(agent, { input: { thing: 1 } }, withKey("b"));
-    const other = await run(agent, { input: { thing: 2 } }, withKey("b"));
-    expect(other.status).toBe(422);
-    expect(other.body.error.type).toBe("idempotency_key_reused");
-    const user = await platform.newUser();
-    const theirs = await run(agent, { input: { thing: 2 } }, { ...user, ...withKey("b") });
-    expect(theirs.status).toBe(201);
-    expect(theirs.body.id).not.toBe(first.body.id);
-    const elsewhere = await run(await makeAgent(), { input: { thing: 2 } }, withKey("b"));
-    expect(elsewhere.body.status).toBe("done");
-    for (const bad of ["", "x".repeat(256)]) expect((await run(agent, {}, withKey(bad))).status).toBe(400);
-  });
-
-  test("returns the first answer although funds, schema and model have changed", async () => {
-    const user = await platform.newUser({ credit: 1 });
-    const agent = await makeAgent({}, user.key);
-    const first = await run(agent, { input: { thing: 1 } }, { ...user, ...withKey("c") });
-    expect(first.body.status).toBe("done");
-    await call("PATCH", `/v1/agents/${agent}`, {
-      json: { input_schema: { type: "object", required: ["other"] } },
-      ...user,
-    });
-    await call("POST", `/v1/agents/${agent}/publish`, { json: {}, ...user });
-    await call("POST", `/api/v2/admin/users/${user.name}/credits`, { json: { amount: -5, reason: "gone" } });
-    const repeat = await run(agent, { input: { thing: 1 } }, { ...user, ...withKey("c") });
-    expect(repeat.status, repeat.text).toBe(201);
-    expect(repeat.body.id).toBe(first.body.id);
-  });
-
-  test("is released after a cancelled or internal outcome, and after a refusal", async () => {
-    const agent = await makeAgent({ input_schema: { type: "object", required: ["thing"] } });
-    expect((await run(agent, {}, withKey("d"))).status).toBe(400);
-    platform.llm.script = () => new Promise(() => {});
-    const id = await start(agent, { input: { thing: 1 } }, withKey("d"));
-    await waitFor("the model to be called", () => platform.llm.open === 1);
-    await call("POST", `/v1/runs/${id}/cancel`);
-    platform.llm.script = () => ({ status: 400 });
-    const failed = await run(agent, { input: { thing: 1 } }, withKey("d"));
-    expect(failed.body).toMatchObject({ status: "error", error: { type: "internal" } });
-    expect(failed.body.id).not.toBe(id);
-    platform.llm.script = () => ({ text: "at last" });
-    const last = await run(agent, { input: { thing: 1 } }, withKey("d"));
-    expect(last.body).toMatchObject({ status: "done" });
-    expect(last.body.id).not.toBe(failed.body.id);
-  });
-});
-
-describe("lists of runs", () => {
-  test("are newest first, with limit, offset and status", async () => {
-    const user = await platform.newUser();
-    const agent = await makeAgent({}, user.key);
-    const ids: string[] = [];
-    for (let n = 0; n < 3; n++) ids.unshift((await run(agent, { input: { n } }, user)).body.id);
-    platform.llm.script = () => ({ status: 400 });
-    const failed = (await run(agent, {}, user)).body.id;
-    const idsOf = async (query: string) => {
-      const { body } = await call("GET", query, user);
-      return body.runs.map((one: { id: string }) => one.id);
-    };
-    for (const path of [`/v1/agents/${agent}/runs`, "/v1/runs"]) {
-      expect(await idsOf(path)).toEqual([failed, ...ids]);
-      expect((await call("GET", path, user)).body).toMatchObject({ total: 4, limit: 20, offset: 0 });
-      expect(await idsOf(`${path}?limit=2&offset=1`)).toEqual(ids.slice(0, 2));
-      expect(await idsOf(`${path}?status=error`)).toEqual([failed]);
-      expect(await idsOf(`${path}?status=pending`)).toEqual([]);
-      for (const query of ["limit=0", "limit=101", "offset=-1", "limit=x", "status=new"]) {
-        const refused = await call("GET", `${path}?${query}`, user);
-        expect(refused.status, query).toBe(400);
-        expect(refused.body.error.type).toBe("invalid_input");
-      }
-    }
-    const [newest] = (await call("GET", "/v1/runs?limit=1", user)).body.runs;
-    expect(newest).toMatchObject({ status: "error", error: { type: "internal" }, completed_at: expect.any(String) });
-    expect(newest).not.toHaveProperty("output");
-    const other = await platform.newUser();
-    expect((await call("GET", "/v1/runs", other)).body).toMatchObject({ total: 0, runs: [] });
-  });
-
-  test("another user's run is not found on any route", async () => {
-    const { body } = await run(await makeAgent());
-    const other = await platform.newUser();
-    const routes: [string, string][] = [
-      ["GET", ""],
-      ["GET", "/events"],
-      ["GET", "/events/list"],
-      ["GET", "/confirmations"],
-      ["POST", "/cancel"],
-      ["GET", "/secrets/sec_x"],
+  const path = "/api/v1/admin/llm/predict";
+  const lines = { key: user.key, headers: { accept: "application/x-ndjson" } };
+  async function isUnknown(predictionId = ""): Promise<void> {
+    const query = `${path}/async/result/?request_id=${predictionId}`;
+    const answers = [
+      await call("GET", query, user),
+      await call("GET", query, lines),
+      await call("POST", `${path}/cancel?prediction_id=${predictionId}`, user),
     ];
-    for (const [method, path] of routes) {
-      for (const [id, who] of [
-        [body.id, other],
-        ["run_unknown", {}],
-      ] as const) {
-        const answer = await call(method, `/v1/runs/${id}${path}`, who);
-        expect(answer.status, `${method} ${id}${path}`).toBe(404);
-        expect(answer.body.error.type).toBe("not_found");
-      }
+    for (const { status, text } of answers) {
+      expect(status, text).toBe(404);
+      expect(text).toContain("Prediction not found");
     }
-    const answered = await call("POST", `/v1/runs/${body.id}/confirmations/conf_x`, { json: { approve: true } });
-    expect(answered.status).toBe(404);
-    expect((await call("DELETE", `/v1/runs/${body.id}`)).status).toBe(405);
-  });
+  }
+  await isUnknown(live);
+  held.open();
+  expect(await ended(id, user.key)).toMatchObject({ status: "done", output: { text: "The answer." } });
+  const [used] = (await call("GET", "/api/v2/usage", user)).body.results;
+  expect(used).toMatchObject({ request_id: live, status: 200 });
+  await isUnknown(live);
 });

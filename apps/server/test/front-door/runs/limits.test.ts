@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
+import { text } from "../../support/models.ts";
 import { gate, useRunsPlatform } from "../../support/runs-platform.ts";
 import { inTurn, type LlmRequest, toolResults } from "../../support/scripted-llm.ts";
 import { waitFor } from "../../support/wait-for.ts";
@@ -204,12 +205,7 @@ describe("a tool that fails", () => {
   });
 
   test("repeated identical calls are pointed out to the model", async () => {
-    platform.llm.script = inTurn(
-      { calls: [js("1")] },
-      { calls: [js("1")] },
-      { calls: [js("1")] },
-      { text: "I know." },
-    );
+    platform.llm.script = inTurn({ calls: [js("1")] }, { calls: [js("1")] }, { calls: [js("1")] }, { text: "I know." });
     const answer = await run(await makeAgent({ tools: ["run_javascript"] }));
     expect(answer.body.status).toBe("done");
     const results = toolResults(asked()[3]);
@@ -329,4 +325,26 @@ describe("cancel", () => {
     expect((await call("POST", `/v1/runs/${done.body.id}/cancel`)).body).toEqual(done.body);
     expect((await read(done.body.id)).status).toBe("done");
   });
+});
+
+test("an agent's model may use its whole reservation, not just the default length of predictions", async () => {
+  const max_tokens = { type: "integer", default: 300, maximum: 32_000 };
+  await platform.makeModel("length", {
+    input: { type: "object", properties: { prompt: text, max_tokens }, required: ["prompt"] },
+  });
+  const me = async () => (await platform.gantry.call("GET", "/api/v2/me")).body;
+  let reserved = 0;
+  platform.llm.script = async () => {
+    reserved = (await me()).reserved;
+    return { text: "done" };
+  };
+  const agent = await platform.makeAgent({ model: "admin/length" });
+  const answer = await platform.run(agent);
+  expect(answer.body.status, answer.text).toBe("done");
+  expect(platform.llm.requests.map((request) => request.max_tokens)).toEqual([4096]);
+  // Ten micro-dollars per token, and a little for the input.
+  expect(reserved).toBeGreaterThan(4096 * 10e-6);
+  expect(reserved).toBeLessThan(4096 * 10e-6 + 0.002);
+  await platform.run(agent, { max_cost: 0.003 });
+  expect(platform.llm.requests.at(-1)?.max_tokens).toBeLessThan(300);
 });
