@@ -115,7 +115,7 @@ describe("the trace of a run", () => {
       "gen_ai.operation.name": "invoke_agent",
       "gen_ai.agent.id": agent,
     });
-    const calls = spans.filter(({ name }) => name === "chat scripted");
+    const calls = spans.filter(({ name }) => name === "chat test");
     expect(calls).toHaveLength(2);
     for (const call of calls) expect(above(call, spans)).toEqual(["execution", "run", request]);
     const outgoing = spans.find(({ name }) => name === "GET");
@@ -154,7 +154,7 @@ describe("the trace of a run", () => {
     const [ofChild] = runs.filter((span) => !isOf(span, id));
     expect(ofChild?.parentSpanId).toBe(ofParent[0]?.spanId);
     expect(above(ofChild, spans)).toEqual(["run", request]);
-    const calls = spans.filter(({ name }) => name === "chat scripted");
+    const calls = spans.filter(({ name }) => name === "chat test");
     expect(calls.map((call) => above(call, spans).length).sort()).toEqual([3, 3, 4]);
   });
 
