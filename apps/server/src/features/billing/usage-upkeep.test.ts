@@ -36,6 +36,41 @@ const countIn = async (table: string): Promise<number> => {
   return row.n;
 };
 
+describe("charges in the ledger", () => {
+  const midnight = (days: number): Date => new Date(new Date(daysAgo(days)).setUTCHours(0, 0, 0, 0));
+  const posted = async () => {
+    const [row] = await db.database.sql<[{ sum: number }]>`
+      select coalesce(sum(amount_micros), 0)::int as sum from ledger where kind = 'charge'`;
+    return row.sum;
+  };
+
+  it("are posted once, up to each later moment", async () => {
+    await writePast(db.database, [
+      { userId: ann, at: daysAgo(5).toISOString(), price: 5 },
+      { userId: ann, at: daysAgo(3).toISOString(), price: 3 },
+    ]);
+    await foldWallets(db.database.sql);
+    await sealUsage(db.database.sql, midnight(1));
+    for (const [until, sum] of [
+      [midnight(4), 5],
+      [midnight(2), 8],
+      [midnight(2), 8],
+    ] as const) {
+      await postCharges(db.database.sql, until);
+      expect(await posted()).toBe(sum);
+    }
+    // Posting is for rows that go.
+    await moveHorizon(db.database.sql, midnight(2));
+    await db.database.sql`delete from usage`;
+  });
+
+  it("are not posted before their usage is folded", async () => {
+    await writePast(db.database, [{ userId: ann, at: daysAgo(3).toISOString(), price: 3 }]);
+    await expect(postCharges(db.database.sql, daysAgo(1))).rejects.toThrow("not folded");
+    expect(await posted()).toBe(0);
+  });
+});
+
 describe("partitions", () => {
   it("exist for this month and the next two, created once by any number of nodes", async () => {
     const others = Array.from({ length: 3 }, () => connect({ url: db.url, poolSize: 2 }));

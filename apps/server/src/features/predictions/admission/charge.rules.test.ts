@@ -93,3 +93,12 @@ test("a charge never exceeds its reservation, and is complete within the bounds"
   }
   expect(Math.min(cut, whole)).toBeGreaterThan(200);
 });
+
+test("a cancelled prediction is charged for tokens and time, not for the request or its outputs", () => {
+  const terms = {
+    pricing: { per_request: 1, per_output: 1, per_second: 0.5, per_million_output_tokens: 1_000_000 },
+    bounds: { seconds: 10, outputs: 2, inputTokens: 10, outputTokens: 10 },
+  };
+  const work = { seconds: 2, outputs: 2, usage: { inputTokens: 1, outputTokens: 3 } };
+  expect(chargeWhenCancelled(terms, work)).toBe(1_000_000 + 3_000_000);
+});
