@@ -34,7 +34,20 @@ const spentBy = async (userId: string): Promise<number> => {
   return (await readExpenses(database, everythingOf(userId), { start, end: undefined, page: 1 })).totalSpent;
 };
 
-it("rows are summed once while users settle, nodes fold and days are closed", async () => {
+it("rows of one hour add up over several folds", async () => {
+  const ann = await writeUser(database, "ann");
+  for (const [minute, price] of [
+    [1, 5],
+    [2, 7],
+  ] as const) {
+    await writePast(database, [{ userId: ann, at: new Date(midnight - dayMs + minute * 60_000).toISOString(), price }]);
+    await foldWallets(database.sql);
+  }
+  const hours = await database.sql`select requests, paid_requests as paid, spent_micros as spent from usage_hours`;
+  expect(hours).toEqual([{ requests: 2, paid: 2, spent: 12 }]);
+});
+
+it("rows are in the sums once, while users settle, nodes fold and days are closed", async () => {
   const users = await Promise.all(["ann", "bob", "carl"].map((name) => writeUser(database, name)));
   const nodes = Array.from({ length: 2 }, () => connect({ url: db.url, poolSize: 2 }));
   const rows = 120;
