@@ -65,7 +65,11 @@ describe("a request that will be refused gets no 100 Continue", () => {
     ["without a key, a short body", () => ({ line: predict, length: 100 }), 401],
     ["without money", () => ({ line: predict, key: poor, length: 5_000_000 }), 403],
     ["without money, a short body", () => ({ line: predict, key: poor, length: 100 }), 403],
-    ["a body that is not a form", () => ({ line: predict, key: gantry.adminKey, type: "text/plain", length: 100 }), 422],
+    [
+      "a body that is not a form",
+      () => ({ line: predict, key: gantry.adminKey, type: "text/plain", length: 100 }),
+      422,
+    ],
     [
       "a model that there is not",
       () => ({ line: "POST /api/v1/gantry/none/predict", key: gantry.adminKey, length: 9 }),

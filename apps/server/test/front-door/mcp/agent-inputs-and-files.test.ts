@@ -93,17 +93,14 @@ describe("files in an agent's answer", () => {
     expect([picture.status, picture.headers.get("content-type")]).toEqual([200, "image/jpeg"]);
   });
 
-  test.each(["`$`", "**$**", "'$'", "“$”", "[$]", "{$}", "|$|", "a [link]($)."])(
-    "are found in %s",
-    async (written) => {
-      const own = await pictureOf(ann);
-      const slug = `writer-${++writers}`;
-      await t.makeAgent({ name: slug }, { key: ann });
-      t.llm.script = inTurn({ text: JSON.stringify({ note: `See ${written.replace("$", own)}` }) });
-      const result = (await client.callTool({ name: `agent_${slug}`, arguments: {} })) as CallToolResult;
-      expect(linksIn(result), JSON.stringify(result.content)).toHaveLength(1);
-    },
-  );
+  test.each(["`$`", "**$**", "'$'", "“$”", "[$]", "{$}", "|$|", "a [link]($)."])("are found in %s", async (written) => {
+    const own = await pictureOf(ann);
+    const slug = `writer-${++writers}`;
+    await t.makeAgent({ name: slug }, { key: ann });
+    t.llm.script = inTurn({ text: JSON.stringify({ note: `See ${written.replace("$", own)}` }) });
+    const result = (await client.callTool({ name: `agent_${slug}`, arguments: {} })) as CallToolResult;
+    expect(linksIn(result), JSON.stringify(result.content)).toHaveLength(1);
+  });
 
   test("small images of models also come with a link", async () => {
     const result = (await client.callTool({

@@ -102,7 +102,7 @@ test.each([
   ["knows no schemas", () => `${address()}/absent`, /does not have this model or address \(status 404\)/],
   ["speaks no JSON", () => `${address()}/page`, /did not answer with JSON\.$/],
   ["describes something else", () => `${address()}/other`, /The document does not describe a Cog model\.$/],
-])("a container that %s is told at the field, with the reason", async (_how, urlOf, reason) => {
+])("a container that %s is reported at its field with the reason", async (_how, urlOf, reason) => {
   const put = await gantry.call("PUT", "/api/v1/admin/silent", { json: manifest(urlOf()) });
   expect(put.status).toBe(422);
   expect(put.body.detail[0]).toMatchObject({

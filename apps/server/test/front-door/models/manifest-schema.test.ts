@@ -57,10 +57,7 @@ test.each([
   ["no input", { input: undefined }],
   ["a backend without what its protocol needs", { backend: { type: "openai-chat", model: "m" } }],
   ["a backend with what its protocol has not", { backend: { type: "builtin", model: "text", secret: "s" } }],
-  [
-    "an unsupported keyword",
-    { input: { type: "object", properties: { a: { type: "string", pattern: "x" } } } },
-  ],
+  ["an unsupported keyword", { input: { type: "object", properties: { a: { type: "string", pattern: "x" } } } }],
   ["an unknown type", { input: { type: "object", properties: { a: { type: "text" } } } }],
   ["a field without a type", inputOf("a", { title: "A" })],
   ["a streamed input", inputOf("a", { ...text, isStream: true })],
