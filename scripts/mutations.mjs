@@ -126,7 +126,6 @@ export const mutations = [
   ]),
   ...rules("slots", `${predictions}sql/slots.sql`, core, [
     ["queued predictions obey the parallel limit", "f.of_user <= coalesce(p.parallel - w.running, most)", "true"],
-    ["queued predictions obey the capacity", "where a.of_model <= md.capacity - s.running", "where true"],
   ]),
   ...rules("claims", `${predictions}sql/jobs.sql`, core, [
     ["a release makes a new claim", "claim = l.claim + 1, counts_parallel", "counts_parallel"],
