@@ -7,8 +7,7 @@ import { openUnsignedBlobs } from "../compose/engines.ts";
 import { migrationsDir, oldestToKnow, ownSchema } from "../compose/own-schema.ts";
 import type { Config } from "../config/config.ts";
 import type { BlobStore } from "../engines/blobs/blobs.ts";
-import { attachEmbeddedDatabase, toolName, toolPoolSize } from "../engines/database/attach.ts";
-import { orNoRoomIn } from "../engines/database/full-disk.ts";
+import { attachEmbeddedDatabase, toolName, toolPoolSize } from "../engines/database/embedded.ts";
 import { refuseHomeOfAnother } from "../engines/database/home-owner.ts";
 import {
   connectExternalDatabase,
@@ -19,6 +18,7 @@ import {
 } from "../engines/database/index.ts";
 import { readMigrations } from "../engines/database/migrate.ts";
 import { whileSchemaStays } from "../engines/database/schema-lock.ts";
+import { orNoRoomIn } from "../engines/database/unavailable.ts";
 import { createAesVault } from "../engines/vault/aes-vault.ts";
 import { changeKey, lockKeys, settleKeyChange, whileKeyStays } from "../engines/vault/change-key.ts";
 import { findSecretKey } from "../engines/vault/key-file.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { attachEmbeddedDatabase } from "../../src/engines/database/attach.ts";
+import { attachEmbeddedDatabase } from "../../src/engines/database/embedded.ts";
 import { type EmbeddedDatabase, startEmbeddedDatabase } from "../../src/engines/database/index.ts";
 
 /** All tests share one home; each leaves it intact. */

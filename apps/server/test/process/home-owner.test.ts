@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { attachEmbeddedDatabase } from "../../src/engines/database/attach.ts";
+import { attachEmbeddedDatabase } from "../../src/engines/database/embedded.ts";
 import { startEmbeddedDatabase } from "../../src/engines/database/index.ts";
 import { canMount, privateMounts } from "../support/private-mounts.ts";
 
@@ -14,7 +14,7 @@ const daemon = 1;
 const nameless = 54_321;
 
 const driver = fileURLToPath(new URL("../../src/engines/database/index.ts", import.meta.url));
-const attaching = fileURLToPath(new URL("../../src/engines/database/attach.ts", import.meta.url));
+const attaching = fileURLToPath(new URL("../../src/engines/database/embedded.ts", import.meta.url));
 
 /** Needs root, and a program folder that other users can read. */
 function canBeOthers(): boolean {

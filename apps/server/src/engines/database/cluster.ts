@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chown, type FileHandle, lchown, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Account } from "./account.ts";
-import { noRoomIn } from "./full-disk.ts";
+import { noRoomIn } from "./unavailable.ts";
 
 /** Where one PostgreSQL keeps its things. */
 export interface Cluster {

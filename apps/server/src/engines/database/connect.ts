@@ -4,10 +4,9 @@ import { watchRoom } from "./disk-space.ts";
 import { createListenerHub } from "./listener.ts";
 import { Pool } from "./pool.ts";
 import { QueryJob } from "./query-job.ts";
-import { runSession } from "./session.ts";
 import { sqlOver } from "./sql.ts";
 import type { Tls } from "./tls.ts";
-import { runTransaction } from "./transaction.ts";
+import { runSession, runTransaction } from "./transaction.ts";
 import { isOutOfConnections, troubleOf } from "./unavailable.ts";
 
 export interface ConnectOptions {

@@ -3,16 +3,15 @@ import { mkdir, readFile, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Account, chooseAccount } from "./account.ts";
 import { findBinaries, versionOf } from "./binaries.ts";
-import { type Cluster, clusterIn, exists, initCluster, superuser } from "./cluster.ts";
+import { type Cluster, clusterIn, exists, initCluster, readPostmasterFile, superuser } from "./cluster.ts";
 import { type ConnectOptions, connect, connectOwn, type OwnDatabase } from "./connect.ts";
-import type { OpenedDatabase } from "./database.ts";
-import { noRoomIn, orNoRoomIn } from "./full-disk.ts";
+import type { Database, OpenedDatabase } from "./database.ts";
 import { type HomeLock, lockHome } from "./home-lock.ts";
-import { refuseHomeOfAnother } from "./home-owner.ts";
+import { readRecord, recordFileOf, refuseHomeOfAnother, wayOut, writeRecord } from "./home-owner.ts";
 import { ensurePostmaster, stopPostmaster } from "./postmaster.ts";
 import { named, whyBehind } from "./server-facts.rules.ts";
 import { endedForWantOfRoom, lastWords, reasonIn, tellsOfFullDisk } from "./server-log.ts";
-import { readRecord, recordFileOf, wayOut, writeRecord } from "./server-record.ts";
+import { noRoomIn, orNoRoomIn } from "./unavailable.ts";
 import { watchPostmaster } from "./watch.ts";
 
 export interface EmbeddedOptions extends Pick<ConnectOptions, "poolSize" | "deadlineMs" | "applicationName"> {
@@ -163,4 +162,27 @@ async function ensureOwnDatabase(superuserUrl: string, password: string): Promis
   } finally {
     await admin.close();
   }
+}
+
+/** What the server shows of the connections of an operator's tool. */
+export const toolName = "gantry-tool";
+/** A backup keeps the key and the schema as they are, while it reads: three transactions at once. */
+export const toolPoolSize = 3;
+
+/**
+ * A second way into the embedded database of a home, for an operator's tool beside the server that owns it: connects,
+ * and neither starts nor stops anything. Undefined when no PostgreSQL of that home runs.
+ */
+export async function attachEmbeddedDatabase(home: string): Promise<Database | undefined> {
+  // Root reads beside any owner: nothing is made here.
+  if (process.getuid?.() !== 0) await refuseHomeOfAnother(home);
+  const record = await readRecord(home);
+  const server = record && (await readPostmasterFile(record));
+  if (server?.status !== "ready" || !record) return undefined;
+  const url = `postgres://gantry:${record.password}@127.0.0.1:${server.port}/gantry`;
+  const database = connect({ url, poolSize: toolPoolSize, applicationName: toolName });
+  // The file of a server that was killed looks like that of one that runs.
+  if (await database.ready()) return database;
+  await database.close();
+  return undefined;
 }

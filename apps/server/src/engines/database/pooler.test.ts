@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, inject, test } from "vitest";
 import { isFile, provide } from "../../../test/support/system-packages.ts";
+import { type Asked, proveSessions } from "./external.ts";
 import { freePort } from "./free-port.ts";
 import { connect, connectExternalDatabase, type Database, type Sql } from "./index.ts";
-import { type Asked, proveSessions } from "./pooler.ts";
 
 const refusal = /A pooler in transaction or statement mode stands before this database: Gantry needs one in session/;
 const opened: Database[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseArray } from "./arrays.ts";
+import { parseArray } from "./types.ts";
 
 const same = (text: string): string => text;
 
