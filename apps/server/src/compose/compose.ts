@@ -66,7 +66,7 @@ export async function compose(
   await makeHome(home, (warning) => log.warn(warning));
   const database = await openDatabase(config, log, onProgress);
   try {
-    await migrate(database, ownSchema, { mustKnow: oldestToKnow, tell: (text) => log.warn(text), signal });
+    await migrate(database, ownSchema, { mustKnow: oldestToKnow, report: (text) => log.warn(text), signal });
     signal?.throwIfAborted();
     return await composeOn(database);
   } catch (error) {

@@ -8,7 +8,7 @@ import { migrationsDir, oldestToKnow, ownSchema } from "../compose/own-schema.ts
 import type { Config } from "../config/config.ts";
 import type { BlobStore } from "../engines/blobs/blobs.ts";
 import { attachEmbeddedDatabase, toolName, toolPoolSize } from "../engines/database/embedded.ts";
-import { refuseHomeOfAnother } from "../engines/database/home-owner.ts";
+import { refuseForeignHome } from "../engines/database/home-owner.ts";
 import {
   connectExternalDatabase,
   type Database,
@@ -18,7 +18,7 @@ import {
 } from "../engines/database/index.ts";
 import { readMigrations } from "../engines/database/migrate.ts";
 import { whileSchemaStays } from "../engines/database/schema-lock.ts";
-import { orNoRoomIn } from "../engines/database/unavailable.ts";
+import { explainFullDisk } from "../engines/database/unavailable.ts";
 import { createAesVault } from "../engines/vault/aes-vault.ts";
 import { changeKey, lockKeys, settleKeyChange, whileKeyStays } from "../engines/vault/change-key.ts";
 import { findSecretKey } from "../engines/vault/key-file.ts";
@@ -70,7 +70,7 @@ async function refuseWithoutHome(home: string): Promise<void> {
       throw new Error(`${home} does not contain Gantry data. Set GANTRY_HOME or DATABASE_URL.`);
     }
     // The folder may exist but belong to another user.
-    await refuseHomeOfAnother(home);
+    await refuseForeignHome(home);
     throw error;
   }
 }
@@ -112,12 +112,14 @@ export async function backUp(
     const keys = withKeys ? await keysInUse(config) : [];
     // Unique: another backup may be writing to the same target.
     const unfinished = `${path}.${randomBytes(4).toString("hex")}.unfinished`;
-    const file = await open(unfinished, "wx", 0o600).catch((error) => Promise.reject(orNoRoomIn(dirname(path), error)));
+    const file = await open(unfinished, "wx", 0o600).catch((error) =>
+      Promise.reject(explainFullDisk(dirname(path), error)),
+    );
     try {
       const append = async (bytes: Uint8Array): Promise<void> => {
         for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
       };
-      const stays = <T>(work: () => Promise<T>) => whileSchemaStays(database, { tell: options.say }, work);
+      const stays = <T>(work: () => Promise<T>) => whileSchemaStays(database, { report: options.say }, work);
       const summary = await writeBackup({
         ...engines,
         keys,
@@ -133,7 +135,7 @@ export async function backUp(
       return { ...summary, path };
     } catch (error) {
       await rm(unfinished, { force: true });
-      throw orNoRoomIn(dirname(path), error);
+      throw explainFullDisk(dirname(path), error);
     } finally {
       await file.close();
     }
@@ -222,7 +224,7 @@ export async function restore(
       replace,
       now: new Date(),
       known: await readMigrations(migrationsDir),
-      migrateTo: (names) => migrate(database, ownSchema, { only: new Set(names), mustKnow: oldestToKnow, tell: say }),
+      migrateTo: (names) => migrate(database, ownSchema, { only: new Set(names), mustKnow: oldestToKnow, report: say }),
       lock: lockKeys,
       prepareKeys: async (id) => prepareKeys(home, id, await keysToReplace()),
       settleKeys: (id) => settleRestore({ database, home }, id),

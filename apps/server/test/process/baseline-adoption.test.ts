@@ -89,7 +89,7 @@ test("it is refused and unchanged while another node runs", async () => {
 test("an older one is refused with the version that must upgrade it first", async () => {
   await database.sql`delete from schema_migrations where name = '0050-bare-media-types.sql'`;
   await expect(migrate(database, ownSchema)).rejects.toThrow(
-    "its last migration is 0049-keys-and-their-things.sql, and this one upgrades from 0050-bare-media-types.sql. " +
+    "Its last migration is 0049-keys-and-their-things.sql, and this version upgrades from 0050-bare-media-types.sql. " +
       "Start the version before this one once, then this one again.",
   );
   expect(await database.sql`select to_regclass('schema_functions') as found`).toEqual([{ found: null }]);

@@ -28,12 +28,14 @@ test("a lost or damaged server record is named, with what to do", async () => {
   for (const damaged of ["", "{", "[]", '{"password": 1}']) {
     await writeFile(file, damaged);
     for (const open of [() => startEmbeddedDatabase({ home }), () => attachEmbeddedDatabase(home)]) {
-      await expect(open(), damaged).rejects.toThrow(`${file} is damaged: it holds the password of the database`);
+      await expect(open(), damaged).rejects.toThrow(
+        `${file} is damaged. The file contains the password of the database`,
+      );
     }
   }
   await rm(file);
   await expect(startEmbeddedDatabase({ home })).rejects.toThrow(
-    `${file} is lost: it holds the password of the database in ${join(home, "postgres")}. Put the file back`,
+    `${file} is missing. The file contains the password of the database in ${join(home, "postgres")}. Restore the file`,
   );
   await writeFile(file, whole, { mode: 0o600 });
   running = await startEmbeddedDatabase({ home });
@@ -46,7 +48,7 @@ test("a server that cannot restart logs the reason and the log file once, and re
   const control = join(home, "postgres", "global", "pg_control");
   await rename(control, `${control}.gone`);
   process.kill(running.pid, "SIGKILL");
-  const failures = () => told.filter((text) => text.startsWith("PostgreSQL does not start again"));
+  const failures = () => told.filter((text) => text.startsWith("PostgreSQL does not restart"));
   await expect.poll(failures, { timeout: 20_000 }).toHaveLength(1);
   expect(failures()[0]).toContain(`Its log ${join(home, "postgres.log")} ends with:`);
   expect(failures()[0]).toContain("pg_control");

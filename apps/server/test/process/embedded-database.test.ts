@@ -122,7 +122,7 @@ describe("starting", () => {
     await stop(await start());
     await writeFile(join(home, "postgres", "PG_VERSION"), "17\n");
     await expect(start()).rejects.toThrow(
-      /belongs to PostgreSQL 17, and this Gantry runs PostgreSQL 18\. Run `gantry backup` with/,
+      /belongs to PostgreSQL 17, but this Gantry runs PostgreSQL 18\. Run `gantry backup` with/,
     );
     await writeFile(join(home, "postgres", "PG_VERSION"), "18\n");
     expect(await (await start()).ready()).toBe(true);

@@ -39,7 +39,7 @@ describe.runIf(canMount())("on a full disk", () => {
   test("a start and a command name the home, say what to do, and leave no files", async () => {
     const home = join(room, "home");
     await (await startEmbeddedDatabase({ home })).close();
-    const noRoom = `There is no room left on the disk of ${home}: make some, then try again. `;
+    const noRoom = `The disk of ${home} is full. Free some space, then try again. `;
     const refusal = `${noRoom}ENOSPC`;
     const verify = await gantryCommand(["ledger", "verify"], { GANTRY_HOME: home }, onDiskOf(home, 120));
     expect([verify.code, verify.stderr]).toEqual([2, expect.stringContaining(refusal)]);
@@ -58,7 +58,7 @@ describe.runIf(canMount())("on a full disk", () => {
     await mkdir(home);
     const server = startServer({ GANTRY_HOME: home }, onDiskOf(home, 40, 20_000_000));
     expect(await server.exit).toMatchObject({ code: 1 });
-    expect(server.stderr()).toContain(`There is no room left on the disk of ${home}: make some, then try again. `);
+    expect(server.stderr()).toContain(`The disk of ${home} is full. Free some space, then try again. `);
   }, 60_000);
 
   test("a backup names its target folder and leaves no partial file", async () => {
@@ -68,7 +68,7 @@ describe.runIf(canMount())("on a full disk", () => {
     const made = await gantryCommand(["backup", target], env, onDiskOf(target, 1, 4096));
     expect([made.code, made.stderr]).toEqual([
       1,
-      expect.stringContaining(`There is no room left on the disk of ${target}: make some, then try again. ENOSPC`),
+      expect.stringContaining(`The disk of ${target} is full. Free some space, then try again. ENOSPC`),
     ]);
     expect(made.stderr).not.toContain(".unfinished");
   }, 60_000);

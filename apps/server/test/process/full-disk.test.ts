@@ -83,7 +83,7 @@ describe.runIf(canMount())("a full disk under the embedded PostgreSQL", () => {
     expect(refused?.headers.get("x-service-retryable")).toBe("true");
     expect([refused?.status, (await bodyOf(refused ?? new Response())).detail[0]]).toMatchObject([
       503,
-      { type: "service_unavailable", msg: "The database has no room left: nothing can be stored for the moment." },
+      { type: "service_unavailable", msg: "The database disk is full. Nothing can be stored." },
     ]);
     const readiness = await call("/readyz");
     expect([readiness.status, await bodyOf(readiness)]).toEqual([

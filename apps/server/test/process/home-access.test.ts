@@ -39,8 +39,8 @@ describe.runIf(canBeOthers())("a home of mode 700 that belongs to another user",
       const { stdout, stderr } = await gantryCommand(given, { GANTRY_HOME: home }, asOther);
       expect([stdout, stderr]).toEqual([
         "",
-        `${home} belongs to user 0 (root), and this runs as user ${other}. ` +
-          `Run it as that user; or give all of it to this one, as root: chown -R ${other} ${home}\n`,
+        `${home} belongs to user 0 (root), but Gantry runs as user ${other}. ` +
+          `Run Gantry as the owner, or change the owner as root: chown -R ${other} ${home}\n`,
       ]);
     },
     30_000,

@@ -87,7 +87,7 @@ describe.runIf(canBeOthers())("root, in a home that another user owns", () => {
     const before = await ownersIn(home);
     expect(new Set(Object.values(before))).toEqual(new Set(["1:1"]));
     await expect(startEmbeddedDatabase({ home })).rejects.toThrow(
-      `${home} belongs to user 1 (daemon), and this runs as user 0 (root). Run it as that user`,
+      `${home} belongs to user 1 (daemon), but Gantry runs as user 0 (root). Run Gantry as the owner`,
     );
     expect(await ownersIn(home)).toEqual(before);
     expect(await startAs(daemon)).toBe("started");
@@ -135,8 +135,8 @@ describe.runIf(canBeOthers())("a user, in a home with parts of another user", ()
     expect(await startAs(daemon)).toBe("started");
     await chown(join(home, "postgres"), 0, 0);
     expect(await startAs(daemon)).toBe(
-      `${join(home, "postgres")} belongs to user 0 (root), and this runs as user 1 (daemon). ` +
-        `Run it as that user; or give all of it to this one, as root: chown -R 1 ${home}`,
+      `${join(home, "postgres")} belongs to user 0 (root), but Gantry runs as user 1 (daemon). ` +
+        `Run Gantry as the owner, or change the owner as root: chown -R 1 ${home}`,
     );
     await chmod(home, 0o755);
     const tool = `import { attachEmbeddedDatabase } from ${JSON.stringify(attaching)};
@@ -144,7 +144,7 @@ describe.runIf(canBeOthers())("a user, in a home with parts of another user", ()
     const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", tool], {
       ...{ uid: 65_534, gid: 65_534, cwd: "/" },
     });
-    expect(stdout).toContain(`${join(home, "lock")} belongs to user 1 (daemon), and this runs as user 65534`);
+    expect(stdout).toContain(`${join(home, "lock")} belongs to user 1 (daemon), but Gantry runs as user 65534`);
   }, 90_000);
 });
 
@@ -165,7 +165,7 @@ describe.runIf(canBeOthers())("a user that is in no user database", () => {
     const forced = script.replace("{ home }", "{ home, account: 'self' }");
     const args = ["--input-type=module", "--eval", forced, home];
     const { stdout } = await promisify(execFile)(process.execPath, args, { uid: nameless, gid: nameless, cwd: "/" });
-    expect(stdout).toContain(`PostgreSQL runs only as a user with a name, and user ${nameless} has none: add one`);
+    expect(stdout).toContain(`PostgreSQL needs a user with a name, and user ${nameless} does not have one. Add`);
     expect(await readdir(home)).toEqual(["lock"]);
   }, 90_000);
 });

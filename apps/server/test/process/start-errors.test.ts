@@ -42,7 +42,7 @@ test("a read-only database, such as a standby", async () => {
     await database.sql.unsafe(`alter database "${name}" set default_transaction_read_only = on`);
     const refused = startServer({ DATABASE_URL: url, GANTRY_HOME: join(room, "read-only") });
     expect(await refused.exit).toEqual({ code: 1, signal: null });
-    expect(refused.stderr()).toMatch(/^The database is read-only: nothing can be stored for the moment\. cannot .+\n$/);
+    expect(refused.stderr()).toMatch(/^The database is read-only\. Nothing can be stored\. cannot .+\n$/);
   } finally {
     await drop();
   }

@@ -83,9 +83,9 @@ describe("GANTRY_POSTGRES_BIN", () => {
   }, 180_000);
 
   test.each([
-    ["15.18", () => postgresThatSays("15.18"), "which holds PostgreSQL 15.18"],
-    ["no programs", async () => room, "which has no program initdb that can be run"],
-    ["nothing", async () => join(room, "missing"), "which has no program initdb that can be run"],
+    ["15.18", () => postgresThatSays("15.18"), "which contains PostgreSQL 15.18"],
+    ["no programs", async () => room, "which has no executable initdb"],
+    ["nothing", async () => join(room, "missing"), "which has no executable initdb"],
   ])(
     "refuses %s in one sentence that says what to do",
     async (name, folderOf, fault) => {

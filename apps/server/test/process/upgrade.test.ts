@@ -135,7 +135,7 @@ test("a program too old for the database refuses to start; a compatible one name
   await database.sql`update schema_migrations set must_know = true where name = '9000-next.sql'`;
   const tooOld = start();
   expect(await tooOld.exit).toEqual({ code: 1, signal: null });
-  expect(tooOld.stderr()).toMatch(/^This database was upgraded by a newer Gantry, .+ 9000-next\.sql\. Start .+\n$/);
+  expect(tooOld.stderr()).toMatch(/^A newer Gantry has upgraded this database, .+ 9000-next\.sql\. Start .+\n$/);
 }, 90_000);
 
 test("the recorded compatibility is that of one version back", async () => {

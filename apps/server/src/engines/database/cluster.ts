@@ -3,9 +3,8 @@ import { once } from "node:events";
 import { chown, type FileHandle, lchown, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Account } from "./account.ts";
-import { noRoomIn } from "./unavailable.ts";
+import { diskFullError } from "./unavailable.ts";
 
-/** Where one PostgreSQL keeps its things. */
 export interface Cluster {
   account: Account;
   dataDir: string;
@@ -26,10 +25,10 @@ export async function exists(path: string): Promise<boolean> {
 }
 
 /**
- * Makes the data directory. A half-made one never carries the final name, so an interrupted start begins anew; `onMade`
- * is done before it gets that name, and not at all where nothing could be made.
+ * Creates the data directory under a temporary name, so that an interrupted start begins again. `onCreated` runs before
+ * the directory gets its final name.
  */
-export async function initCluster(cluster: Cluster, password: string, onMade = async () => {}): Promise<void> {
+export async function initCluster(cluster: Cluster, password: string, onCreated = async () => {}): Promise<void> {
   const { account, dataDir } = cluster;
   const unfinished = `${dataDir}.new`;
   const passwordFile = `${dataDir}.pw`;
@@ -40,14 +39,14 @@ export async function initCluster(cluster: Cluster, password: string, onMade = a
       ...["--pgdata", unfinished, "--username", superuser, "--pwfile", passwordFile, "--auth", "scram-sha-256"],
       ...["--encoding", "UTF8", "--locale-provider", "builtin", "--builtin-locale", "C.UTF-8", "--locale", "C"],
       "--data-checksums",
-      // The password is 256 random bits: stretching it would only slow down every connect.
+      // The password has 256 random bits. Key stretching would only slow down every connect.
       ...["--set", "scram_iterations=1"],
     ]);
-    await onMade();
+    await onCreated();
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });
     const full = /^.*(No space left on device|could not extend file).*$/m.exec(String(error))?.[0];
-    throw full === undefined ? error : noRoomIn(dirname(dataDir), full, error);
+    throw full === undefined ? error : diskFullError(dirname(dataDir), full, error);
   } finally {
     await rm(passwordFile, { force: true });
   }
@@ -62,25 +61,25 @@ async function run(account: Account, program: string, args: readonly string[]): 
     env: serverEnvironment,
     stdio: ["ignore", "ignore", "pipe"],
   });
-  let said = "";
+  let stderr = "";
   child.stderr?.on("data", (chunk: Buffer) => {
-    said = (said + chunk.toString()).slice(-4000);
+    stderr = (stderr + chunk.toString()).slice(-4000);
   });
   const [code] = await once(child, "close");
-  const nameless = /could not look up effective user ID (\d+)/.exec(said)?.[1];
+  const nameless = /could not look up effective user ID (\d+)/.exec(stderr)?.[1];
   if (nameless !== undefined)
     throw new Error(
-      `PostgreSQL runs only as a user with a name, and user ${nameless} has none: add one to /etc/passwd, or run as another.`,
+      `PostgreSQL needs a user with a name, and user ${nameless} does not have one. Add the user to /etc/passwd, or run as another user.`,
     );
-  if (code !== 0) throw new Error(`${program} failed: ${said.trim()}`);
+  if (code !== 0) throw new Error(`${program} failed: ${stderr.trim()}`);
 }
 
-/** Nothing of our own environment reaches the server: PGDATA, PGPORT, LC_ALL and the like would change its ways. */
+/** The server does not inherit our environment: PGDATA, PGPORT, LC_ALL and others would change its behaviour. */
 const serverEnvironment = { PATH: "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C", TZ: "UTC" };
 
 /**
- * Settings of a server for one small service. It listens on the loopback address only: a Unix socket's path may not be
- * longer than 107 bytes, and homes are. Every connection needs the password.
+ * Listens on the loopback address, because the path of a Unix socket is limited to 107 bytes and paths of homes are longer.
+ * Every connection needs the password.
  */
 const settings: Record<string, string | number> = {
   listen_addresses: "127.0.0.1",
@@ -92,11 +91,11 @@ const settings: Record<string, string | number> = {
   checkpoint_timeout: "10min",
   random_page_cost: 1.1,
   jit: "off",
-  // Thousands of predictions begin and end a second: their places are to be used again before they fill the memory.
+  // Thousands of predictions end each second. Their row space must be reused soon.
   autovacuum_naptime: "15s",
   password_encryption: "scram-sha-256",
   scram_iterations: 1,
-  // Errors of single statements are told to whoever sent them; the log is for what concerns the server.
+  // Errors of single statements go to the client that sent them.
   log_min_messages: "log",
   log_min_error_statement: "panic",
   log_checkpoints: "off",
@@ -106,8 +105,8 @@ const settings: Record<string, string | number> = {
 };
 
 /**
- * Starts the server and returns at once. It leads its own session, so that a Ctrl-C meant for us does not reach it, and
- * it does not keep our process alive.
+ * Starts the server without waiting for it. The server has its own session, so that Ctrl-C does not reach it, and does not
+ * keep our process alive.
  */
 export async function spawnPostmaster(
   cluster: Cluster,
@@ -137,12 +136,12 @@ export async function spawnPostmaster(
   }
 }
 
-/** Data that another account made (the machine allows something else now, or a volume moved) becomes this account's. */
+/** The data may belong to another account after the volume moved, or if the machine allows another kind of account now. */
 export async function takeOwnership({ account, dataDir }: Cluster): Promise<void> {
   if (process.getuid?.() !== 0 || (await stat(dataDir)).uid === account.uid) return;
   for (const entry of await readdir(dataDir, { recursive: true }))
     await lchown(join(dataDir, entry), account.uid, account.uid);
-  await chown(dataDir, account.uid, account.uid); // last: it says that the work is done
+  await chown(dataDir, account.uid, account.uid); // Last: marks the work as done.
 }
 
 export interface PostmasterFile {
@@ -152,7 +151,7 @@ export interface PostmasterFile {
   status: string;
 }
 
-/** What a running server says about itself in its data directory; undefined when there is none, or it is half written. */
+/** Undefined if the file is missing or partly written. */
 export async function readPostmasterFile(cluster: Pick<Cluster, "dataDir">): Promise<PostmasterFile | undefined> {
   const text = await readFile(join(cluster.dataDir, "postmaster.pid"), "utf8").catch(() => "");
   const lines = text.split("\n").map((line) => line.trim());

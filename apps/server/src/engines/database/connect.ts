@@ -1,6 +1,6 @@
 import { createDeadlinesByLength } from "../../kernel/deadlines.ts";
 import type { Database, OpenedDatabase, Transaction, Trouble } from "./database.ts";
-import { watchRoom } from "./disk-space.ts";
+import { watchDiskSpace } from "./disk-space.ts";
 import { createListenerHub } from "./listener.ts";
 import { Pool } from "./pool.ts";
 import { QueryJob } from "./query-job.ts";
@@ -13,29 +13,27 @@ export interface ConnectOptions {
   url: string;
   tls?: Tls | undefined;
   applicationName?: string | undefined;
-  /** Connections at most. */
   poolSize?: number;
-  /** How long a query may take, waiting for a connection included. */
+  /** For each query, including the wait for a connection. */
   deadlineMs?: number;
-  /** The port at this moment, for a server that may come back at another one. */
+  /** The current port of a server that may restart on another one. */
   port?: () => number;
-  /** How long a connection may be of no use before it is closed. */
+  /** Time after which an unused connection is closed. */
   idleMs?: number;
-  /** Told what an operator should know of the connections, in sentences, and each thing rarely. */
+  /** Receives rare messages for the operator about connections. */
   onTrouble?: ((text: string) => void) | undefined;
 }
 
-/** For whoever runs the server too. */
 export interface OwnDatabase extends OpenedDatabase {
-  /** The server has said elsewhere than in an answer that it has no room: in its log. */
-  foundFull(): void;
+  /** The server's log shows that its disk is full. */
+  markFull(): void;
 }
 
 const readyWithinMs = 1000;
 const closeWithinMs = 5000;
-const tellAgainMs = 10 * 60_000;
+const reportAgainMs = 10 * 60_000;
 
-/** The pool that both drivers of the port hand out. Connects when first needed. */
+/** The pool of both drivers. Connects on first use. */
 export function connect(options: ConnectOptions): Database {
   return connectOwn(options);
 }
@@ -55,63 +53,63 @@ export function connectOwn(options: ConnectOptions): OwnDatabase {
     connection: settings,
     patienceMs: Math.min(1000, deadlineMs),
     idleMs,
-    onRefused: tellOfWantedConnections(onTrouble),
+    onRefused: reportConnectionLimit(onTrouble),
   });
   const deadlinesOf = createDeadlinesByLength();
   const usual = deadlinesOf(deadlineMs);
   const hub = createListenerHub(settings, usual, {
-    onRefused: () => pool.makeRoom(),
-    onSettled: () => pool.roomIsTaken(),
+    onRefused: () => pool.yieldConnection(),
+    onSettled: () => pool.reclaimConnection(),
     onTrouble,
   });
   const transaction = <T>(work: (tx: Transaction) => Promise<T>, ms = deadlineMs): Promise<T> =>
-    runTransaction(pool, deadlinesOf(ms), work, (error) => room.failed(error));
-  const room = watchRoom(transaction);
+    runTransaction(pool, deadlinesOf(ms), work, (error) => space.onError(error));
+  const space = watchDiskSpace(transaction);
   const quick = sqlOver((statement) => pool.run(new QueryJob(statement, deadlinesOf(readyWithinMs))));
 
   let trouble: Trouble | undefined;
 
-  async function lookForTrouble(): Promise<Trouble | undefined> {
+  async function findTrouble(): Promise<Trouble | undefined> {
     try {
-      // A standby answers, and takes nothing. Where there are no tables yet, none can be denied.
+      // A standby answers but refuses writes. Before the first migration no table exists.
       const [row] = await quick<{ mode: string; denied: boolean }[]>`
         select current_setting('transaction_read_only') as mode, current_schema() is null
           or not coalesce(has_table_privilege(to_regclass('schema_migrations'), 'select'), true) as denied`;
-      if (room.isFull()) return "full";
+      if (space.isFull()) return "full";
       if (row?.mode === "on") return "read-only";
       return row?.denied ? "denied" : undefined;
     } catch {
-      return room.isFull() ? "full" : troubleOf(pool.refusal);
+      return space.isFull() ? "full" : troubleOf(pool.refusal);
     }
   }
 
   return {
-    sql: sqlOver((statement) => pool.run(new QueryJob(statement, usual, room.failed))),
+    sql: sqlOver((statement) => pool.run(new QueryJob(statement, usual, space.onError))),
     transaction: (work, { deadlineMs: ms } = {}) => transaction(work, ms),
     session: (work, { deadlineMs: ms = deadlineMs } = {}) =>
-      runSession(pool, deadlinesOf(ms), work, (error) => room.failed(error), deadlinesOf(readyWithinMs)),
+      runSession(pool, deadlinesOf(ms), work, (error) => space.onError(error), deadlinesOf(readyWithinMs)),
     listen: hub.listen,
     ready: async () => {
-      trouble = await lookForTrouble();
+      trouble = await findTrouble();
       return trouble === undefined;
     },
     trouble: () => trouble,
-    isFull: room.isFull,
-    foundFull: room.foundFull,
+    isFull: space.isFull,
+    markFull: space.markFull,
     figures: () => pool.figures(),
     async close() {
-      room.stop();
+      space.stop();
       await Promise.all([hub.close(), pool.close(closeWithinMs)]);
     },
   };
 }
 
-/** More processes than the server has connections for go on with fewer each, and slower: nothing else says so. */
-function tellOfWantedConnections(tell: (text: string) => void): (error: unknown) => void {
+/** With too few connections the nodes still work, but slowly, and nothing else would show it. */
+function reportConnectionLimit(report: (text: string) => void): (error: unknown) => void {
   let next = 0;
   return (error) => {
     if (!isOutOfConnections(error) || performance.now() < next) return;
-    next = performance.now() + tellAgainMs;
-    tell(`The database takes no more connections, of which it should have more: ${(error as Error).message}`);
+    next = performance.now() + reportAgainMs;
+    report(`The database refuses more connections. Raise its connection limit: ${(error as Error).message}`);
   };
 }

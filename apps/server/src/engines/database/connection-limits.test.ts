@@ -23,7 +23,7 @@ afterAll(async () => {
 const disconnectAll = () =>
   own.database.sql`select pg_terminate_backend(pid) from pg_stat_activity where usename = ${role}`;
 
-/** Asks without a pause, ten at a time, until told to stop. */
+/** Ten clients that query without a pause. */
 function load(database: Database): { stop(): Promise<unknown> } {
   let isOver = false;
   const client = async (): Promise<void> => {
@@ -38,16 +38,16 @@ function load(database: Database): { stop(): Promise<unknown> } {
   };
 }
 
-test("a pool that holds every connection there is gives one up for who listens", async () => {
-  const told: string[] = [];
-  const database = connect({ url, poolSize: 16, onTrouble: (text) => told.push(text) });
+test("a pool with every available connection closes one for the listener", async () => {
+  const reported: string[] = [];
+  const database = connect({ url, poolSize: 16, onTrouble: (text) => reported.push(text) });
   const heard: string[] = [];
   await database.listen("news", (payload) => heard.push(payload));
   const busy = load(database);
   await sleep(200);
   for (let round = 1; round <= 3; round++) {
     await disconnectAll();
-    // What is sent while nobody listens is lost.
+    // Notifications sent before the listener reconnects are lost.
     await expect
       .poll(
         async () => {
@@ -59,13 +59,13 @@ test("a pool that holds every connection there is gives one up for who listens",
       .toContain(`${round}`);
   }
   await busy.stop();
-  expect(told).toEqual([
-    expect.stringMatching(/^The database takes no more connections, .+: too many connections for/),
+  expect(reported).toEqual([
+    expect.stringMatching(/^The database refuses more connections\. .+: too many connections for/),
   ]);
   await database.close();
 }, 60_000);
 
-test("connections of no use are closed, but for a few, and opened again when there is work", async () => {
+test("all but a few idle connections are closed, and opened again for new work", async () => {
   const database = connect({ url: own.url, poolSize: 12, idleMs: 200 });
   const work = () => Promise.all(Array.from({ length: 12 }, () => database.sql`select pg_sleep(0.1)`.execute()));
   await work();
@@ -76,19 +76,19 @@ test("connections of no use are closed, but for a few, and opened again when the
   await database.close();
 });
 
-test("that nobody listens is told once, and when somebody does again", async () => {
-  const told: string[] = [];
-  const database = connect({ url, poolSize: 2, onTrouble: (text) => told.push(text) });
+test("a lost listener is reported once, and its return too", async () => {
+  const reported: string[] = [];
+  const database = connect({ url, poolSize: 2, onTrouble: (text) => reported.push(text) });
   await database.listen("news", () => undefined);
   await own.database.sql.unsafe(`alter role ${role} nologin`);
   await disconnectAll();
   const late = expect.stringMatching(
-    /^Queued work starts late: .+ are not heard\. role "few_.+" is not permitted to log/,
+    /^Queued work starts late: .+ do not arrive\. role "few_.+" is not permitted to log/,
   );
-  await expect.poll(() => told).toEqual([late]);
+  await expect.poll(() => reported).toEqual([late]);
   await sleep(1000);
   await own.database.sql.unsafe(`alter role ${role} login`);
-  const again = "The notifications of the database are heard again";
-  await expect.poll(() => told).toEqual([late, again]);
+  const again = "Database notifications arrive again";
+  await expect.poll(() => reported).toEqual([late, again]);
   await database.close();
 }, 60_000);

@@ -3,17 +3,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ConnectionOptions } from "node:tls";
 import pg from "pg";
 import { cancelQuery } from "./cancel.ts";
-import { makeSessionOurs } from "./session-settings.ts";
+import { sessionSetup } from "./session-settings.ts";
 import type { Statement } from "./sql.ts";
 import type { Tls } from "./tls.ts";
 import { types } from "./types.ts";
 import { endsConnection, isAnswer, isOutdatedPlan, unavailable } from "./unavailable.ts";
 
-/** A query on its way, as a connection sees it. */
+/** A query, as a connection sees it. */
 export interface Job {
   readonly statement: Statement;
   readonly answer: Promise<pg.QueryResult>;
-  /** The caller has been told; it need not be sent any more. */
+  /** The caller has its answer, so the query need not be sent. */
   readonly gone: boolean;
   sentOver(connection: Connection): void;
   succeed(result: pg.QueryResult): void;
@@ -21,9 +21,9 @@ export interface Job {
 }
 
 export interface ConnectionEvents {
-  /** Called when it can take a job: after opening, and after each job unless more are waiting in line. */
+  /** Called after opening, and after each job unless more are queued. */
   onFree(connection: Connection): void;
-  /** Called once, when it is over, also when it never opened. */
+  /** Called once, also if the connection never opened. */
   onEnd(connection: Connection, error: unknown): void;
   onNotify?(channel: string, payload: string): void;
 }
@@ -33,9 +33,9 @@ export interface ConnectionSettings {
   applicationName: string;
   tls?: Tls | undefined;
   openMs: number;
-  /** How long after its deadline a query may take to react to being cancelled. */
+  /** Time for a query to end after its cancellation. */
   cancelMs: number;
-  /** The port at this moment, where it is not fixed by the address. */
+  /** The current port, if it can change. */
   port?: (() => number) | undefined;
 }
 
@@ -43,14 +43,10 @@ const closeMs = 1000;
 const keepAliveMs = 60_000;
 const noTls = "The server does not support SSL connections";
 
-/**
- * One connection, one life.
- *
- *     opening ──► free ⇄ running ──► ended
- */
+/** `opening ──► free ⇄ running ──► ended`. Never reopens. */
 export class Connection {
   ended = false;
-  /** What it has prepared no longer fits the tables: it is to be replaced. */
+  /** Its prepared statements no longer match the tables, so it must be replaced. */
   isOutdated = false;
   readonly openedAt = performance.now();
   readonly #events: ConnectionEvents;
@@ -82,15 +78,15 @@ export class Connection {
     return job.answer;
   }
 
-  /** A job's deadline has passed: have the server stop it, or give the connection up if it does not react. */
+  /** Cancels a job after its deadline. Ends the connection if the server does not react. */
   overdue(job: Job): void {
     if (this.#current !== job) return;
-    // The request could hit the next query: that one waits until it has been delivered.
+    // The next query waits for the delivery, or it could be cancelled instead.
     this.#cancelling = cancelQuery(this.#client, this.#ssl, this.#settings.cancelMs);
     this.#limit(this.#settings.cancelMs, "The database does not react.");
   }
 
-  /** Ends at once, whatever runs. */
+  /** Does not wait for running queries. */
   readonly end = (error: unknown): void => {
     if (this.ended) return;
     this.ended = true;
@@ -103,7 +99,7 @@ export class Connection {
     for (const job of current ? [current, ...waiting] : waiting) job.fail(lost);
   };
 
-  /** Ends politely; meant for an idle connection. */
+  /** For an idle connection: says goodbye to the server first. */
   async close(): Promise<void> {
     if (this.ended) return;
     await Promise.race([this.#client.end(), sleep(closeMs, undefined, { ref: false })]);
@@ -130,9 +126,9 @@ export class Connection {
     client.on("error", lost).on("end", () => lost(unavailable("The database closed the connection.")));
     client.on("notification", ({ channel, payload = "" }) => this.#events.onNotify?.(channel, payload));
     client.connect((error: Error | null) => {
-      if (!error) client.query(makeSessionOurs, (failure) => (failure ? lost(failure) : this.#next()));
+      if (!error) client.query(sessionSetup, (failure) => (failure ? lost(failure) : this.#next()));
       else if (error.message !== noTls) lost(error);
-      else if (!tls?.isOptional) lost(new Error("The server offers no TLS, which sslmode asks for"));
+      else if (!tls?.isOptional) lost(new Error("The server does not support TLS, which sslmode requires"));
       else {
         this.#ssl = false;
         [this.#socket, this.#client] = this.#open();
@@ -141,7 +137,7 @@ export class Connection {
     return [socket, client];
   }
 
-  /** Ends the connection unless the next job starts, or it becomes free, within the time. */
+  /** Ends the connection unless it becomes free, or starts the next job, in time. */
   #limit(ms: number, message: string): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.end(unavailable(message)), ms);
@@ -162,7 +158,7 @@ export class Connection {
         this.#goOn();
         return;
       }
-      if (isAnswer(error)) Object.assign(error, { name: "PostgresError" }); // the driver says "error"
+      if (isAnswer(error)) Object.assign(error, { name: "PostgresError" }); // The driver's name is "error".
       if (name && isOutdatedPlan(error) && this.#client.getTransactionStatus() === "I") {
         this.isOutdated = true;
         this.#client.once("drain", () => this.#send(job, undefined));
@@ -170,7 +166,7 @@ export class Connection {
       }
       job.fail(error);
       if (endsConnection(error)) this.end(error);
-      else this.#client.once("drain", () => this.#goOn()); // an error comes before the server is done with its query
+      else this.#client.once("drain", () => this.#goOn()); // The error arrives before the server is ready again.
     });
   }
 

@@ -17,7 +17,7 @@ async function answersAgain({ sql }: Database): Promise<void> {
   await expect.poll(() => sql`select 1 as one`.catch(() => [])).toEqual([{ one: 1 }]);
 }
 
-/** Runs `work` while the backend behind the pool's only connection is stopped: alive, and deaf. */
+/** Runs `work` while the backend of the pool's only connection is stopped (SIGSTOP). */
 async function whileStalled<T>(database: Database, work: () => Promise<T>): Promise<T> {
   const [row] = await database.sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
   if (!row) throw new Error("no backend");
@@ -29,7 +29,7 @@ async function whileStalled<T>(database: Database, work: () => Promise<T>): Prom
   }
 }
 
-/** What every driver of the database port must do. `open` connects to a database that the suite has for itself. */
+/** `open` connects to a database that only this suite uses. */
 export function databaseContract(name: string, open: Opener): void {
   describe(`${name} database`, () => {
     let database: Database;
@@ -69,7 +69,7 @@ export function databaseContract(name: string, open: Opener): void {
         });
       });
 
-      test("arrays of every type we use go there and back", async () => {
+      test("arrays of every type we use round-trip", async () => {
         const { sql } = database;
         const at = new Date("2024-05-06T07:08:09.123Z");
         const [row] = await sql`
@@ -100,7 +100,7 @@ export function databaseContract(name: string, open: Opener): void {
         ]);
       });
 
-      test("an integer that does not fit a number is an error, and the connection goes on", async () => {
+      test("an integer beyond 2^53 is an error and leaves the connection usable", async () => {
         const { sql } = await another({ poolSize: 1 });
         const tooBig = sql`select 9007199254740993::int8 as big from generate_series(1, 100)`;
         const after = [1, 2, 3].map((n) => sql`select ${n}::int as n`);
@@ -128,11 +128,11 @@ export function databaseContract(name: string, open: Opener): void {
         expect(await sql.unsafe("select 4; select 5 as n")).toEqual([{ n: 5 }]);
       });
 
-      test("a bug in the SQL stays the error it is", async () => {
+      test("a bug in the SQL is not translated", async () => {
         await expect(database.sql`select nothing_such`).rejects.toMatchObject({ name: "PostgresError", code: "42703" });
       });
 
-      test("a value that cannot be sent fails its own query and mixes up no other", async () => {
+      test("a value that cannot be sent fails only its own query", async () => {
         const { sql } = await another({ poolSize: 2 });
         const work = Array.from({ length: 60 }, async (_, n) => {
           const value = n % 3 === 0 ? (undefined as unknown as number) : n;
@@ -146,25 +146,25 @@ export function databaseContract(name: string, open: Opener): void {
         }
       });
 
-      test("many more queries than connections are all answered, each with its own answer", async () => {
+      test("many more queries than connections each get their own answer", async () => {
         const { sql } = await another({ poolSize: 3 });
         const answers = await Promise.all(Array.from({ length: 2000 }, (_, n) => sql`select ${n}::int as n`));
         expect(answers.every(([row], n) => row?.n === n)).toBe(true);
       });
 
-      test("a value that states its type is of that type, wherever it stands", async () => {
+      test("typed values keep their type everywhere", async () => {
         const at = new Date("2024-05-06T07:08:09.123Z");
         const [row] =
           await database.sql`select ${at} - interval '1 day' as before, ${true} as flag, ${Buffer.from([7])} as bytes`;
         expect(row).toEqual({ before: new Date("2024-05-05T07:08:09.123Z"), flag: true, bytes: Buffer.from([7]) });
       });
 
-      test("an error says where its query is written", async () => {
+      test("the stack of an error shows where its query is written", async () => {
         const error = await database.sql`select nothing_such`.catch((caught: Error) => caught);
         expect(error).toMatchObject({ stack: expect.stringContaining("database.contract.ts") });
       });
 
-      test("a query whose table has changed under its connection is answered as the table is now", async () => {
+      test("a prepared query sees a later change of its table", async () => {
         const { sql } = await another({ poolSize: 1 });
         const all = () => sql`select * from item order by id`;
         await sql`insert into item values (1, 'a')`;
@@ -176,7 +176,7 @@ export function databaseContract(name: string, open: Opener): void {
     });
 
     describe("sessions", () => {
-      test("take statements that no transaction takes, and leave nothing of theirs behind", async () => {
+      test("allow statements that transactions refuse, and leave no settings or locks", async () => {
         const small = await another({ poolSize: 1 });
         const done = await small.session(async (sql) => {
           await sql`create index concurrently item_label on item (label)`;
@@ -190,7 +190,7 @@ export function databaseContract(name: string, open: Opener): void {
         expect(after).toEqual({ lock_timeout: "0", free: true });
       });
 
-      test("have the deadline they ask for, and one that fails leaves the pool as it was", async () => {
+      test("have their own deadline, and a failure does not harm the pool", async () => {
         const hasty = await another({ poolSize: 1, deadlineMs: 500 });
         expect(await timed(hasty.session((sql) => sql`select pg_sleep(0.9)`, { deadlineMs: 5000 }))).toBeGreaterThan(
           850,
@@ -202,7 +202,7 @@ export function databaseContract(name: string, open: Opener): void {
     });
 
     describe("transactions", () => {
-      test("commit what resolved and give back its result", async () => {
+      test("commit when the work resolves, and return its result", async () => {
         const result = await database.transaction(async (tx) => {
           await tx`insert into item values (1, 'kept')`;
           return 42;
@@ -211,7 +211,7 @@ export function databaseContract(name: string, open: Opener): void {
         expect(await labels()).toEqual(["kept"]);
       });
 
-      test("roll back what rejected and pass the error on", async () => {
+      test("roll back when the work rejects, and pass the error on", async () => {
         const failing = database.transaction(async (tx) => {
           await tx`insert into item values (1, 'gone')`;
           throw new Error("changed my mind");
@@ -220,7 +220,7 @@ export function databaseContract(name: string, open: Opener): void {
         expect(await labels()).toEqual([]);
       });
 
-      test("a failed statement that nobody looked at still fails the transaction", async () => {
+      test("an ignored failed statement still fails the transaction", async () => {
         const failing = database.transaction(async (tx) => {
           await tx`insert into item values (1, 'gone')`;
           await tx`select 1 / 0`.catch(() => undefined);
@@ -238,7 +238,7 @@ export function databaseContract(name: string, open: Opener): void {
         expect(await labels()).toEqual(["kept", "kept too"]);
       });
 
-      test("are apart from each other and from the pool, also when there are more than connections", async () => {
+      test("are isolated from each other and from the pool, even if they outnumber connections", async () => {
         const small = await another({ poolSize: 2 });
         const one = async (n: number): Promise<void> => {
           const work = small.transaction(async (tx) => {
@@ -254,7 +254,7 @@ export function databaseContract(name: string, open: Opener): void {
         expect((await labels()).length).toBe(10);
       });
 
-      test("cannot be used when they are over", async () => {
+      test("cannot be used after their end", async () => {
         const leaked = await database.transaction(async (tx) => {
           await tx`select 1`;
           return { tx };
@@ -285,7 +285,7 @@ export function databaseContract(name: string, open: Opener): void {
         expect(running.length).toBe(0);
       });
 
-      test("a slow statement ends its transaction and undoes it", async () => {
+      test("a slow statement rolls back its transaction", async () => {
         const hasty = await another({ poolSize: 1, deadlineMs: 500 });
         const slow = hasty.transaction(async (tx) => {
           await tx`insert into item values (1, 'gone')`;
@@ -296,7 +296,7 @@ export function databaseContract(name: string, open: Opener): void {
         expect(await hasty.sql`select count(*) from item`).toEqual([{ count: 0 }]);
       });
 
-      test("waiting for a connection counts", async () => {
+      test("includes the wait for a connection", async () => {
         const hasty = await another({ poolSize: 1, deadlineMs: 500 });
         const released = Promise.withResolvers<void>();
         const holder = hasty.transaction(() => released.promise);
@@ -309,7 +309,7 @@ export function databaseContract(name: string, open: Opener): void {
         expect(await hasty.sql`select 1 as one`).toEqual([{ one: 1 }]);
       });
 
-      test("a stalled server does not hold a query, and its connection is replaced", async () => {
+      test("a query on a stalled server fails, and its connection is replaced", async () => {
         const hasty = await another({ poolSize: 1, deadlineMs: 500 });
         await whileStalled(hasty, async () => {
           const stuck = hasty.sql`insert into item values (1, 'perhaps')`;
@@ -319,7 +319,7 @@ export function databaseContract(name: string, open: Opener): void {
         });
       });
 
-      test("a stalled server does not hold a transaction, wherever it is", async () => {
+      test("a transaction on a stalled server fails at any point", async () => {
         const hasty = await another({ poolSize: 1, deadlineMs: 500 });
         for (const stallAt of ["begin", "statement", "commit"]) {
           let resume = (): void => undefined;
@@ -342,7 +342,7 @@ export function databaseContract(name: string, open: Opener): void {
         }
       });
 
-      test("ready says false within a second or so while the server is stalled", async () => {
+      test("ready returns false soon while the server is stalled", async () => {
         const patient = await another({ poolSize: 1 });
         expect(await patient.ready()).toBe(true);
         await whileStalled(patient, async () => {
@@ -382,7 +382,7 @@ export function databaseContract(name: string, open: Opener): void {
             ).length;
           await expect.poll(atWork, { interval: 20 }).toBe(3);
           await disconnectAll(killer);
-          await sleep(100); // so that idle connections notice
+          await sleep(100); // Idle connections notice.
           cut.resolve();
           for (const each of await running) expect(each).toMatchObject({ status: "rejected", reason: unavailable });
           const after = await Promise.all(Array.from({ length: 20 }, (_, n) => victim.sql`select ${n}::int as n`));
@@ -390,7 +390,7 @@ export function databaseContract(name: string, open: Opener): void {
         }
       });
 
-      test("under load every query either gets its own answer or is refused", async () => {
+      test("under load every query gets its own answer or is refused", async () => {
         const victim = await another({ poolSize: 4 });
         const killer = await another({ poolSize: 1 });
         let isOver = false;
@@ -408,7 +408,6 @@ export function databaseContract(name: string, open: Opener): void {
           }
         };
         const clients = Array.from({ length: 16 }, (_, id) => client(id));
-        // As long as it takes on a busy machine.
         for (let cuts = 0; cuts < 9 || answered < 100 || refused === 0; cuts++) {
           await sleep(100);
           await disconnectAll(killer);
@@ -418,7 +417,7 @@ export function databaseContract(name: string, open: Opener): void {
         expect(await victim.ready()).toBe(true);
       });
 
-      test("listeners listen again and are told to look", async () => {
+      test("listeners reconnect and onReconnect is called", async () => {
         const heard: string[] = [];
         let reconnects = 0;
         await database.listen(
@@ -435,7 +434,7 @@ export function databaseContract(name: string, open: Opener): void {
     });
 
     describe("notifications", () => {
-      test("reach every listener of the channel on every pool, in order, until it stops", async () => {
+      test("reach every listener of the channel on every pool in order, until it stops", async () => {
         const other = await another({ poolSize: 1 });
         const [here, there, elsewhere]: [string[], string[], string[]] = [[], [], []];
         const first = await database.listen('a "channel"', (payload) => here.push(payload));
@@ -454,7 +453,7 @@ export function databaseContract(name: string, open: Opener): void {
         expect([here.length, elsewhere.length]).toEqual([2, 0]);
       });
 
-      test("are sent when their transaction commits, and not otherwise", async () => {
+      test("are sent only when their transaction commits", async () => {
         const heard: string[] = [];
         await database.listen("ledger", (payload) => heard.push(payload));
         await database
@@ -468,7 +467,7 @@ export function databaseContract(name: string, open: Opener): void {
       });
     });
 
-    test("close lets running work end and refuses later work", async () => {
+    test("close waits for running work and refuses later work", async () => {
       const leaving = await another({ poolSize: 2 });
       const running = leaving.sql`select pg_sleep(1.5), 'done' as word`.execute();
       const isRunning = async () =>

@@ -7,43 +7,43 @@ import { type Cluster, clusterIn, exists, initCluster, readPostmasterFile, super
 import { type ConnectOptions, connect, connectOwn, type OwnDatabase } from "./connect.ts";
 import type { Database, OpenedDatabase } from "./database.ts";
 import { type HomeLock, lockHome } from "./home-lock.ts";
-import { readRecord, recordFileOf, refuseHomeOfAnother, wayOut, writeRecord } from "./home-owner.ts";
+import { readRecord, recordAdvice, recordFileOf, refuseForeignHome, writeRecord } from "./home-owner.ts";
 import { ensurePostmaster, stopPostmaster } from "./postmaster.ts";
-import { named, whyBehind } from "./server-facts.rules.ts";
-import { endedForWantOfRoom, lastWords, reasonIn, tellsOfFullDisk } from "./server-log.ts";
-import { noRoomIn, orNoRoomIn } from "./unavailable.ts";
+import { named, outdatedWarning } from "./server-facts.rules.ts";
+import { endedByFullDisk, logTail, mentionsFullDisk, reasonIn } from "./server-log.ts";
+import { diskFullError, explainFullDisk } from "./unavailable.ts";
 import { watchPostmaster } from "./watch.ts";
 
 export interface EmbeddedOptions extends Pick<ConnectOptions, "poolSize" | "deadlineMs" | "applicationName"> {
-  /** GANTRY_HOME. Made when missing. */
+  /** GANTRY_HOME. Created if missing. */
   home: string;
-  /** GANTRY_POSTGRES_BIN: the folder of a system's PostgreSQL, used instead of the one from npm. */
+  /** GANTRY_POSTGRES_BIN: the folder of an installed PostgreSQL, used instead of the one from npm. */
   programs?: string | undefined;
-  /** Told what the start is doing, in sentences for people. */
+  /** Receives the steps of the start, as sentences for people. */
   onProgress?: (text: string) => void;
-  /** Told what is worth a warning: a PostgreSQL that lacks fixes. */
+  /** Receives a warning about an outdated PostgreSQL. */
   onWarning?: (text: string) => void;
-  /** Told when the server died, and when it is back. */
+  /** Receives a message when the server dies, and when it runs again. */
   onTrouble?: (text: string, error?: unknown) => void;
-  /** Overrides how a root process runs the server; found out when not given. */
+  /** Detected by default. */
   account?: Account["kind"];
 }
 
 export interface EmbeddedDatabase extends OpenedDatabase {
-  /** The address while this process runs, for tools. Holds the password. */
+  /** Contains the password. */
   readonly url: string;
-  /** The server's process number, which changes when it is restarted. */
+  /** Changes when the server restarts. */
   readonly pid: number;
 }
 
-/** The service's own role and database. Not the superuser: what reaches the SQL must not reach the machine. */
+/** Role and database of the service. Not the superuser, which could run programs on the machine. */
 const role = "gantry";
 
-/** Starts, or takes over, the PostgreSQL of a home, and watches over it until `close`. One process a home. */
+/** Starts the PostgreSQL of a home, or takes over a running one, and restarts it until `close`. One process per home. */
 export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   await mkdir(resolve(options.home), { recursive: true, mode: 0o700 });
   const home = await realpath(options.home);
-  await refuseHomeOfAnother(home);
+  await refuseForeignHome(home);
   try {
     const lock = await lockHome(home);
     return await startLocked({ ...options, home }, lock).catch(async (error) => {
@@ -51,7 +51,7 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<E
       throw error;
     });
   } catch (error) {
-    throw orNoRoomIn(home, error);
+    throw explainFullDisk(home, error);
   }
 }
 
@@ -72,33 +72,33 @@ async function startLocked(options: EmbeddedOptions, lock: HomeLock): Promise<Em
   if (!(await exists(cluster.dataDir))) {
     if (known && known.dataDir !== cluster.dataDir && (await exists(known.dataDir)))
       throw new Error(
-        `The data of ${home} is in ${known.dataDir}, where PostgreSQL cannot be run any more as it was. ` +
-          `Move it to ${cluster.dataDir}, or run Gantry as before.`,
+        `The data of ${home} is in ${known.dataDir}, where this user cannot run PostgreSQL. ` +
+          `Move it to ${cluster.dataDir}, or run Gantry as the user that created it.`,
       );
     onProgress(`Creating the database in ${cluster.dataDir}`);
     await initCluster(cluster, password, () => writeRecord(home, { password, dataDir: cluster.dataDir }));
   } else if (!known) {
     throw new Error(
-      `${recordFileOf(home)} is lost: it holds the password of the database in ${cluster.dataDir}. ${wayOut}`,
+      `${recordFileOf(home)} is missing. The file contains the password of the database in ${cluster.dataDir}. ${recordAdvice}`,
     );
   }
   await checkVersion(cluster);
   const version = await versionOf(binaries.postgres);
-  const behind = version && whyBehind(version);
-  if (behind !== undefined) onWarning?.(behind);
+  const warning = version && outdatedWarning(version);
+  if (warning !== undefined) onWarning?.(warning);
 
-  const tell = onceEach(onProgress);
-  const saidBefore = await lastWords(cluster);
-  const postmaster = await ensurePostmaster(cluster, undefined, onProgress, (words) => {
-    // It would be tried for a minute, and room does not come by itself.
-    if (words !== saidBefore && endedForWantOfRoom(words)) throw noRoomIn(home, words);
-    tell(words);
+  const report = oncePerReason(onProgress);
+  const before = await logTail(cluster);
+  const postmaster = await ensurePostmaster(cluster, undefined, onProgress, (tail) => {
+    // Retrying for a minute would not free disk space.
+    if (tail !== before && endedByFullDisk(tail)) throw diskFullError(home, tail);
+    report(tail);
   });
   let database: OwnDatabase | undefined;
   const watch = watchPostmaster(cluster, postmaster, {
     onTrouble,
-    onEnd: (words) => {
-      if (tellsOfFullDisk(words)) database?.foundFull();
+    onEnd: (tail) => {
+      if (mentionsFullDisk(tail)) database?.markFull();
     },
   });
   const port = (): number => watch.current.port;
@@ -107,7 +107,7 @@ async function startLocked(options: EmbeddedOptions, lock: HomeLock): Promise<Em
   database = connected;
   try {
     await ensureOwnDatabase(address(superuser, "postgres"), password);
-    await connected.sql`select 1`; // a server with hardly any room starts, and then takes no connection
+    await connected.sql`select 1`; // With a nearly full disk the server starts, but refuses connections.
   } catch (error) {
     await connected.close();
     await watch.stop();
@@ -131,13 +131,13 @@ async function startLocked(options: EmbeddedOptions, lock: HomeLock): Promise<Em
   };
 }
 
-/** A start is tried for a minute: for whoever waits, why, once for each reason. */
-function onceEach(onProgress: (text: string) => void): (words: string) => void {
-  const told = new Set<string>();
-  return (words) => {
-    const reason = reasonIn(words);
-    if (!told.has(reason)) onProgress(`PostgreSQL did not start, it is tried again. ${words}`);
-    told.add(reason);
+/** The start is retried for a minute. Each reason is reported once. */
+function oncePerReason(onProgress: (text: string) => void): (tail: string) => void {
+  const reported = new Set<string>();
+  return (tail) => {
+    const reason = reasonIn(tail);
+    if (!reported.has(reason)) onProgress(`PostgreSQL did not start. Retrying. ${tail}`);
+    reported.add(reason);
   };
 }
 
@@ -145,12 +145,12 @@ async function checkVersion({ dataDir }: Cluster): Promise<void> {
   const version = (await readFile(join(dataDir, "PG_VERSION"), "utf8")).trim();
   if (version !== String(named.major))
     throw new Error(
-      `The data in ${dataDir} belongs to PostgreSQL ${version}, and this Gantry runs PostgreSQL ${named.major}. Run ` +
+      `The data in ${dataDir} belongs to PostgreSQL ${version}, but this Gantry runs PostgreSQL ${named.major}. Run ` +
         "`gantry backup` with the release that wrote the data, then `gantry restore` with this one into an empty GANTRY_HOME.",
     );
 }
 
-/** Also proves that the server is the one whose password we hold. */
+/** Fails if the server has another password than the record. */
 async function ensureOwnDatabase(superuserUrl: string, password: string): Promise<void> {
   const admin = connect({ url: superuserUrl, poolSize: 1, deadlineMs: 30_000 });
   try {
@@ -164,24 +164,21 @@ async function ensureOwnDatabase(superuserUrl: string, password: string): Promis
   }
 }
 
-/** What the server shows of the connections of an operator's tool. */
+/** Application name of the operator's command. */
 export const toolName = "gantry-tool";
-/** A backup keeps the key and the schema as they are, while it reads: three transactions at once. */
+/** A backup locks the key and the schema while it reads: three transactions at once. */
 export const toolPoolSize = 3;
 
-/**
- * A second way into the embedded database of a home, for an operator's tool beside the server that owns it: connects,
- * and neither starts nor stops anything. Undefined when no PostgreSQL of that home runs.
- */
+/** Connects the operator's command to the running PostgreSQL of a home. Undefined if it does not run. */
 export async function attachEmbeddedDatabase(home: string): Promise<Database | undefined> {
-  // Root reads beside any owner: nothing is made here.
-  if (process.getuid?.() !== 0) await refuseHomeOfAnother(home);
+  // Root may read any home, because nothing is created here.
+  if (process.getuid?.() !== 0) await refuseForeignHome(home);
   const record = await readRecord(home);
   const server = record && (await readPostmasterFile(record));
   if (server?.status !== "ready" || !record) return undefined;
   const url = `postgres://gantry:${record.password}@127.0.0.1:${server.port}/gantry`;
   const database = connect({ url, poolSize: toolPoolSize, applicationName: toolName });
-  // The file of a server that was killed looks like that of one that runs.
+  // A killed server leaves its file behind.
   if (await database.ready()) return database;
   await database.close();
   return undefined;

@@ -12,15 +12,15 @@ import { clusterIn, initCluster, readPostmasterFile, spawnPostmaster } from "./c
 import { freePort } from "./free-port.ts";
 import { connect, connectExternalDatabase, type Database } from "./index.ts";
 
-describe("what is wrong is said at the start", () => {
+describe("the start reports", () => {
   test.each([
-    ["not a URL", "DATABASE_URL is not of the form"],
-    ["mysql://127.0.0.1/db", "DATABASE_URL is not of the form"],
+    ["not a URL", "DATABASE_URL must have the form"],
+    ["mysql://127.0.0.1/db", "DATABASE_URL must have the form"],
   ])("%s", async (url, message) => {
     await expect(connectExternalDatabase({ url })).rejects.toThrow(message);
   });
 
-  test("a server that is not there", async () => {
+  test("a server that does not run", async () => {
     const port = await freePort();
     const url = `postgres://u:secret@127.0.0.1:${port}/db`;
     const error = await connectExternalDatabase({ url }).catch((caught: Error) => caught);
@@ -28,7 +28,7 @@ describe("what is wrong is said at the start", () => {
     expect(String(error)).not.toContain("secret");
   });
 
-  test("a wrong password, a database that does not exist", async () => {
+  test("a wrong password, and a missing database", async () => {
     const good = inject("postgresUrl");
     await expect(connectExternalDatabase({ url: `${good.replace(":test@", ":wrong@")}/postgres` })).rejects.toThrow(
       "password authentication failed",
@@ -37,7 +37,7 @@ describe("what is wrong is said at the start", () => {
   });
 });
 
-describe("a database in which Gantry cannot work is refused", () => {
+describe("a database that Gantry cannot use is refused", () => {
   const name = `unfit_${randomBytes(4).toString("hex")}`;
   let admin: Database;
   beforeAll(() => {
@@ -49,24 +49,24 @@ describe("a database in which Gantry cannot work is refused", () => {
   test.each(["SQL_ASCII", "LATIN1"])("its encoding is %s", async (encoding) => {
     await admin.sql.unsafe(`create database ${name} encoding '${encoding}' locale 'C' template template0`);
     await expect(connectExternalDatabase({ url: `${inject("postgresUrl")}/${name}` })).rejects.toThrow(
-      `cannot be used: the encoding of the database "${name}" is ${encoding}, and Gantry needs UTF8: make one with`,
+      `cannot be used: the encoding of the database "${name}" is ${encoding}, and Gantry needs UTF8. Create a database with`,
     );
   });
 
-  test("no schema is on the way", async () => {
+  test("its search_path contains no schema", async () => {
     await admin.sql.unsafe(`create database ${name}`);
     await admin.sql.unsafe(`alter database ${name} set search_path = nowhere`);
     await expect(connectExternalDatabase({ url: `${inject("postgresUrl")}/${name}` })).rejects.toThrow(
-      `the search_path of the role "postgres" names no schema of the database "${name}" that it may use: make one with`,
+      `the search_path of the role "postgres" contains no schema of the database "${name}" that it can use. Run create`,
     );
   });
 });
 
-test.each(["require", "verify-full"])("a server that offers no TLS is called so: sslmode=%s", async (mode) => {
+test.each(["require", "verify-full"])("a server without TLS is refused: sslmode=%s", async (mode) => {
   const url = `${inject("postgresUrl")}/postgres?sslmode=${mode}`;
   const since = performance.now();
   await expect(connectExternalDatabase({ url })).rejects.toThrow(
-    /cannot be used: The server offers no TLS, which sslmode asks for$/,
+    /cannot be used: The server does not support TLS, which sslmode requires$/,
   );
   expect(performance.now() - since).toBeLessThan(15_000);
   const database = await connectExternalDatabase({ url: url.replace(mode, "prefer") });
@@ -98,7 +98,7 @@ describe.runIf(hasOpenssl())("over TLS", () => {
   let home: string;
   let certificate: string;
   let key: string;
-  /** Of an authority that has signed nothing here. */
+  /** From an authority that signed nothing here. */
   let strange: string;
   let url: string;
   let stopServer: () => Promise<void>;
@@ -142,13 +142,13 @@ describe.runIf(hasOpenssl())("over TLS", () => {
     await expect(connectExternalDatabase({ url: `${url}?sslmode=verify-full` })).rejects.toThrow("self-signed");
   });
 
-  test("an authority that is named is asked, also where encryption would be enough", async () => {
+  test("sslrootcert is checked even with sslmode=require", async () => {
     await expect(connectExternalDatabase({ url: `${url}?sslmode=require&sslrootcert=${strange}` })).rejects.toThrow(
       "self-signed",
     );
   });
 
-  test.each(["require", "verify-full"])("one's own certificate is shown: sslmode=%s", async (mode) => {
+  test.each(["require", "verify-full"])("the client certificate is sent: sslmode=%s", async (mode) => {
     const files = `sslrootcert=${certificate}&sslcert=${certificate}&sslkey=${key}`;
     const database = await connectExternalDatabase({ url: `${url}?sslmode=${mode}&${files}` });
     const [row] = await database.sql`select client_dn from pg_stat_ssl where pid = pg_backend_pid()`;
@@ -156,25 +156,25 @@ describe.runIf(hasOpenssl())("over TLS", () => {
     await database.close();
   });
 
-  test.each(["sslrootcert", "sslcert", "sslkey"])("a file that is not there is named: %s", async (name) => {
+  test.each(["sslrootcert", "sslcert", "sslkey"])("the error names a missing file: %s", async (name) => {
     await expect(connectExternalDatabase({ url: `${url}?sslmode=require&${name}=/nowhere.pem` })).rejects.toThrow(
-      `DATABASE_URL names a file as ${name} that cannot be read: ENOENT: no such file or directory, open '/nowhere.pem'`,
+      `The ${name} file of DATABASE_URL cannot be read: ENOENT: no such file or directory, open '/nowhere.pem'`,
     );
   });
 
-  test("a certificate and a key that do not belong together are refused", async () => {
+  test("a certificate and a key that do not match are refused", async () => {
     const files = `sslcert=${strange}&sslkey=${key}`;
     await expect(connectExternalDatabase({ url: `${url}?sslmode=require&${files}` })).rejects.toThrow(
-      "The certificates that DATABASE_URL names cannot be used",
+      "The certificates in DATABASE_URL cannot be used",
     );
   });
 
-  test("deadlines and lost connections are as they are without", async () => {
+  test("deadlines and lost connections work as without TLS", async () => {
     const database = await connectExternalDatabase({ url: `${url}?sslmode=require`, poolSize: 1, deadlineMs: 500 });
     const pid = async (): Promise<number> => (await database.sql`select pg_backend_pid() as pid`)[0]?.pid;
     const first = await pid();
     await expect(database.sql`select pg_sleep(5)`).rejects.toMatchObject({ type: "service_unavailable" });
-    expect(await pid()).toBe(first); // cancelled, and the connection goes on
+    expect(await pid()).toBe(first); // Cancelled on the same connection.
     process.kill(first, "SIGSTOP");
     try {
       await expect(database.sql`select 1`).rejects.toMatchObject({ type: "service_unavailable" });

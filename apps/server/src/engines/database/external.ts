@@ -1,6 +1,6 @@
 import { type ConnectOptions, connect, connectOwn } from "./connect.ts";
 import type { OpenedDatabase, Sql } from "./database.ts";
-import { type ServerFacts, whyDoubtful, whyUnfit } from "./server-facts.rules.ts";
+import { type ServerFacts, unfitReason, versionWarning } from "./server-facts.rules.ts";
 import { readTls } from "./tls.ts";
 
 export interface ExternalOptions
@@ -9,13 +9,13 @@ export interface ExternalOptions
   url: string;
 }
 
-/** Read here: the driver understands them otherwise than libpq does. */
+/** The driver reads these differently from libpq. */
 const tlsSettings = ["sslmode", "sslrootcert", "sslcert", "sslkey"];
 
 /**
- * Connects to a PostgreSQL that someone else runs. `sslmode` as libpq has it: disable, prefer, require (encrypted, and
- * checked only if there is an `sslrootcert`), verify-ca, verify-full (checked against `sslrootcert`, or the system's
- * authorities). Rejects when the server does not answer, with the reason; afterwards connections are made anew whenever they are lost.
+ * `sslmode` works as in libpq: disable, prefer, require (encrypted; verified only with an `sslrootcert`), verify-ca and
+ * verify-full (verified against `sslrootcert` or the system's authorities). Rejects if the server cannot be used. Later,
+ * lost connections are reopened.
  */
 export async function connectExternalDatabase({ url, ...pool }: ExternalOptions): Promise<OpenedDatabase> {
   const address = parse(url);
@@ -25,11 +25,11 @@ export async function connectExternalDatabase({ url, ...pool }: ExternalOptions)
   const database = connectOwn(options);
   try {
     const facts = await askFacts(database.sql);
-    const unfit = whyUnfit(facts);
+    const unfit = unfitReason(facts);
     if (unfit !== undefined) throw new Error(unfit);
     await refusePooler(options);
-    const doubt = whyDoubtful(facts);
-    if (doubt !== undefined) pool.onTrouble?.(doubt);
+    const warning = versionWarning(facts);
+    if (warning !== undefined) pool.onTrouble?.(warning);
     return database;
   } catch (error) {
     await database.close();
@@ -39,19 +39,19 @@ export async function connectExternalDatabase({ url, ...pool }: ExternalOptions)
   }
 }
 
-/** Without parameters: nothing is prepared before it is known that a connection is a session. */
+/** Without parameters, because nothing may be prepared through a pooler in transaction mode. */
 async function askFacts(sql: Sql): Promise<ServerFacts> {
   const [facts] = await sql.unsafe<ServerFacts[]>(`
     select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding,
       current_schema() as schema, current_user as role, current_database() as database`);
-  if (!facts) throw new Error("it says nothing of itself");
+  if (!facts) throw new Error("the server does not describe itself");
   return facts;
 }
 
 function parse(url: string): URL {
   const address = URL.parse(url);
   if (address?.protocol === "postgres:" || address?.protocol === "postgresql:") return address;
-  throw new Error("DATABASE_URL is not of the form postgres://user:password@host:port/database");
+  throw new Error("DATABASE_URL must have the form postgres://user:password@host:port/database");
 }
 
 function reasonOf(error: unknown): string {
@@ -60,40 +60,39 @@ function reasonOf(error: unknown): string {
   return root instanceof Error ? root.message : String(root);
 }
 
-/** What the proof needs of a connection: texts without parameters, for which nothing is prepared. */
-export type Asked = Pick<Sql, "unsafe">;
+/** Unprepared statements only. */
+export type Unprepared = Pick<Sql, "unsafe">;
 
 const refusal =
-  "A pooler in transaction or statement mode stands before this database: Gantry needs one in session mode, or none";
+  "The connection goes through a pooler in transaction or statement mode. Set the pooler to session mode, or connect without it.";
 
-/** Notifications, prepared statements and the lock of migrations belong to a session: without one they are lost. */
+/** Notifications, prepared statements and the migration lock need a session. */
 export async function refusePooler(options: ConnectOptions): Promise<void> {
   const two = connect({ ...options, poolSize: 2 });
   try {
-    await two.session((first) => two.session((second) => proveSessions(first, second)));
+    await two.session((first) => two.session((second) => requireSessions(first, second)));
   } finally {
     await two.close();
   }
 }
 
 /**
- * Two connections, each with a backend of its own for as long as it is open. A pooler that hands backends out for less
- * gives both the same one, or, when the other keeps one for itself, another than before: whether it takes the one that
- * was used last or the one that has rested longest.
+ * Each connection must keep its own backend. A pooler in another mode gives both the same one, or moves a connection to
+ * another backend while the second connection holds one in a transaction.
  */
-export async function proveSessions(first: Asked, second: Asked): Promise<void> {
+export async function requireSessions(first: Unprepared, second: Unprepared): Promise<void> {
   const own = await backendOf(first);
   if ((await backendOf(first)) !== own || (await backendOf(second)) === own) throw new Error(refusal);
   await second.unsafe("begin").catch((error: Error) => {
-    const said = error.cause instanceof Error ? error.cause.message : error.message;
-    throw /statement pooling/i.test(said) ? new Error(refusal, { cause: error }) : error;
+    const reason = error.cause instanceof Error ? error.cause.message : error.message;
+    throw /statement pooling/i.test(reason) ? new Error(refusal, { cause: error }) : error;
   });
   const isMoved = (await backendOf(second)) === own || (await backendOf(first)) !== own;
   await second.unsafe("rollback");
   if (isMoved) throw new Error(refusal);
 }
 
-async function backendOf(sql: Asked): Promise<number | undefined> {
+async function backendOf(sql: Unprepared): Promise<number | undefined> {
   const [row] = await sql.unsafe<{ pid: number }[]>("select pg_backend_pid() as pid");
   return row?.pid;
 }

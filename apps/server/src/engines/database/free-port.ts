@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** A port that was free a moment ago. Whoever uses it must be ready to find it taken and to ask again. */
+/** Another process may take the port before the caller does. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -15,7 +15,7 @@ const returning = (name: string, value: number): string =>
   `create or replace function ${name}() returns int language sql as 'select ${value}';`;
 const answers = async (name: string): Promise<unknown> =>
   (await database.sql.unsafe<{ value: number }[]>(`select ${name}() as value`))[0]?.value;
-/** Changes whenever the function is written again, the same text or not. */
+/** Changes with every replacement of the function. */
 const written = async (): Promise<unknown> =>
   (await database.sql`select xmin::text as by from pg_proc where proname = 'first'`)[0]?.by;
 
@@ -48,7 +48,7 @@ test("functions are replaced when their text has changed, and only then", async 
   expect([await answers("first"), await answers("second")]).toEqual([3, 2]);
 });
 
-test("a function may use another of a later file", async () => {
+test("a function may use one from a later file", async () => {
   await put(
     "features/a/sql/first.sql",
     "create or replace function first() returns int language sql as 'select later()'",
@@ -58,13 +58,13 @@ test("a function may use another of a later file", async () => {
   expect(await answers("first")).toBe(4);
 });
 
-test("a function without a file stays, for programs that still call it", async () => {
+test("a function without a file stays for older nodes", async () => {
   await rm(join(dir, "features/b/sql/second.sql"));
   await migrate(database, files);
   expect(await answers("second")).toBe(2);
 });
 
-test("a file that does not apply is named, and leaves every function as it was", async () => {
+test("an error names its file and leaves every function unchanged", async () => {
   await put("features/a/sql/first.sql", returning("first", 3));
   await put("features/b/sql/second.sql", "create or replace function second() returns nonsense language sql as ''");
   await expect(migrate(database, files)).rejects.toThrow('b/sql/second.sql: type "nonsense" does not exist');
@@ -74,11 +74,11 @@ test("a file that does not apply is named, and leaves every function as it was",
   expect([await answers("first"), await answers("second")]).toEqual([3, 4]);
 });
 
-test("a program that does not know every migration of the database does not put its functions back", async () => {
+test("an older program does not restore its functions", async () => {
   await put("migrations/0002-more.sql", "alter table thing add column more int");
   await put("features/a/sql/first.sql", returning("first", 3));
   await migrate(database, files);
-  // The version before restarts.
+  // The previous version restarts.
   await rm(join(dir, "migrations/0002-more.sql"));
   await put("features/a/sql/first.sql", returning("first", 1));
   await migrate(database, files);

@@ -5,11 +5,10 @@ import type { Sql } from "./database.ts";
 
 export interface SqlFunctions {
   files: { path: string; sql: string }[];
-  /** Of all of them. */
   hash: string;
 }
 
-/** The source of all SQL functions: `sql/*.sql` of each feature, in the order of their paths. */
+/** `sql/*.sql` of each feature, sorted by path. */
 export async function readFunctions(dir: string): Promise<SqlFunctions> {
   const paths = (await Array.fromAsync(glob("*/sql/*.sql", { cwd: dir }))).sort();
   const files = await Promise.all(paths.map(async (path) => ({ path, sql: await readFile(join(dir, path), "utf8") })));
@@ -21,9 +20,8 @@ export async function areApplied(sql: Sql, { hash }: SqlFunctions): Promise<bool
   return row?.hash === hash;
 }
 
-/** Needs a transaction: either every function is replaced, or none. */
 export async function replaceFunctions(tx: Sql, { files, hash }: SqlFunctions): Promise<void> {
-  // A function may call one of a later file.
+  // A function may call one from a later file.
   await tx`set local check_function_bodies = off`;
   for (const { path, sql } of files) {
     await tx.unsafe(sql).catch((error: unknown) => {

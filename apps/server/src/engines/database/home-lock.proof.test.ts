@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { lockHome } from "./home-lock.ts";
 
-/** A home that somebody in another container owns, or owned, whose clock stood an hour ahead. */
+/** A home with an owner in another container whose clock is an hour ahead. */
 async function ownedElsewhere(): Promise<{ home: string; owner: string }> {
   const home = await mkdtemp(join(tmpdir(), "home-lock-"));
   await mkdir(join(home, "lock"));
@@ -16,8 +16,8 @@ async function ownedElsewhere(): Promise<{ home: string; owner: string }> {
 
 const touch = (file: string, aheadMs: number) => utimes(file, new Date(), new Date(Date.now() + aheadMs));
 
-describe.concurrent("a home whose owner was heard of in the future", () => {
-  test("is free once nothing was heard for long enough", { timeout: 40_000 }, async () => {
+describe.concurrent("a home whose last heartbeat is in the future", () => {
+  test("is free after enough time without a heartbeat", { timeout: 40_000 }, async () => {
     const { home } = await ownedElsewhere();
     const lock = await lockHome(home);
     await lock.release();

@@ -12,16 +12,15 @@ export interface HomeLock {
 }
 
 const heartbeatMs = 5000;
-/** An owner in another container cannot be looked up; one that has not been heard of for this long is dead. */
+/** The process of an owner in another container is not visible. Without a heartbeat for this long the owner is dead. */
 const silentMs = 3 * heartbeatMs;
 
 /**
- * Makes this process the only owner of a home, or throws. Survives kill -9: what counts is whether the process named in
- * the lock still lives, not whether the file is there.
+ * Makes this process the only owner of a home, or throws. Survives kill -9: the process named in the lock must be alive.
  *
- * The lock is the file `owner.N` with the highest N. Who finds its process dead takes over by linking `owner.N+1`, which
- * succeeds for one contender only, and looks again whether his is the highest. Numbers only grow: an owner removes lower
- * files, and leaves his own behind, empty, when he goes.
+ * The lock is the file `owner.N` with the highest N. If its process is dead, a contender links `owner.N+1`, which succeeds
+ * only once, and then checks that its number is still the highest. Numbers only grow: an owner removes lower files, and
+ * empties its own on release.
  */
 export async function lockHome(home: string): Promise<HomeLock> {
   const dir = join(home, "lock");
@@ -62,10 +61,10 @@ async function linkExclusively(from: string, to: string): Promise<boolean> {
 
 async function refuseIfOwned(home: string, file: string, me: Owner): Promise<void> {
   const text = await readFile(file, "utf8").catch(() => "");
-  if (text === "") return; // released, or removed by an owner with a higher number
+  if (text === "") return; // Released, or removed by an owner with a higher number.
   const owner = JSON.parse(text) as Owner;
   const refusal = new Error(
-    `Another Gantry is running on ${home} (process ${owner.pid}). Stop it first, or give this one a home of its own.`,
+    `Another Gantry is running on ${home} (process ${owner.pid}). Stop it first, or set GANTRY_HOME to another folder.`,
   );
   if (owner.pidNamespace === me.pidNamespace) {
     if (await isStill(owner)) throw refusal;
@@ -81,7 +80,7 @@ async function refuseIfOwned(home: string, file: string, me: Owner): Promise<voi
     if (Date.now() - (await touchedAt()) > silentMs) return;
     await sleep(500);
   }
-  // Not by the clock alone: it may have been set back since.
+  // The clock may have been set back, so the time alone is not enough.
   if ((await touchedAt()) !== before) throw refusal;
 }
 

@@ -4,19 +4,18 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 
 /**
- * A home belongs to one user. Root gets past every mode and would leave things behind that the owner does not get past,
- * so it is no owner of what is another's; any other user would find out half-way, at the first part that is closed to it.
- * Called before anything is touched.
+ * A home belongs to one user. Root would create files that the owner cannot read later, and any other user would fail
+ * half-way. Call before anything is changed.
  */
-export async function refuseHomeOfAnother(home: string): Promise<void> {
+export async function refuseForeignHome(home: string): Promise<void> {
   const self = process.getuid?.();
-  if (self === undefined) return; // where files have no such owners
+  if (self === undefined) return;
   const foreign = self === 0 ? await notRoots(home) : await notOwn(home, self);
   if (!foreign) return;
   const [theirs, mine] = [await nameOf(foreign.uid), await nameOf(self)];
   throw new Error(
-    `${foreign.path} belongs to ${theirs}, and this runs as ${mine}. ` +
-      `Run it as that user; or give all of it to this one, as root: chown -R ${self} ${home}`,
+    `${foreign.path} belongs to ${theirs}, but Gantry runs as ${mine}. ` +
+      `Run Gantry as the owner, or change the owner as root: chown -R ${self} ${home}`,
   );
 }
 
@@ -25,10 +24,7 @@ interface Foreign {
   uid: number;
 }
 
-/**
- * Whose Gantry has worked here is told by the record, which it writes itself; the data may be of the account that root
- * runs the server as. Where there is no data yet, the folder is all there is to go by.
- */
+/** The record shows who ran Gantry here. The data may belong to the account that root runs PostgreSQL as. */
 async function notRoots(home: string): Promise<Foreign | undefined> {
   const hasData = (await ownerOf(join(home, "postgres"))) !== undefined;
   const [whole, recorded] = [await ownerOf(home), hasData ? await ownerOf(recordFileOf(home)) : undefined];
@@ -36,7 +32,7 @@ async function notRoots(home: string): Promise<Foreign | undefined> {
   return uid === undefined || uid === 0 ? undefined : { path: uid === whole ? home : recordFileOf(home), uid };
 }
 
-/** The folder itself may be another's, if that lets us in. */
+/** The folder itself may belong to another user, if that user lets us in. */
 async function notOwn(home: string, self: number): Promise<Foreign | undefined> {
   for (const path of [join(home, "lock"), recordFileOf(home), join(home, "postgres")]) {
     const uid = await ownerOf(path);
@@ -68,7 +64,7 @@ async function nameOf(uid: number): Promise<string> {
   return name === "" ? `user ${uid}` : `user ${uid} (${name})`;
 }
 
-/** What is kept about the server beside its data, in a file of mode 600. */
+/** Stored in a file of mode 600 in the home. */
 export interface ServerRecord {
   password: string;
   dataDir: string;
@@ -76,7 +72,6 @@ export interface ServerRecord {
 
 export const recordFileOf = (home: string): string => join(home, "postgres.json");
 
-/** Undefined where there is none. */
 export async function readRecord(home: string): Promise<ServerRecord | undefined> {
   const file = recordFileOf(home);
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -86,10 +81,10 @@ export async function readRecord(home: string): Promise<ServerRecord | undefined
   if (text === undefined) return undefined;
   const record = parsed(text);
   if (record) return record;
-  throw new Error(`${file} is damaged: it holds the password of the database of this home. ${wayOut}`);
+  throw new Error(`${file} is damaged. The file contains the password of the database. ${recordAdvice}`);
 }
 
-export const wayOut = "Put the file back from a copy of this home, or restore a backup into a new one.";
+export const recordAdvice = "Restore the file from a copy of this home, or restore a backup into a new home.";
 
 function parsed(text: string): ServerRecord | undefined {
   try {
@@ -100,7 +95,7 @@ function parsed(text: string): ServerRecord | undefined {
   }
 }
 
-/** Whole or not at all: a password that is lost locks us out of the data. */
+/** Atomic, because without the password the data cannot be opened. */
 export async function writeRecord(home: string, record: ServerRecord): Promise<void> {
   const file = recordFileOf(home);
   await writeFile(`${file}.new`, `${JSON.stringify(record)}\n`, { mode: 0o600, flush: true });

@@ -11,11 +11,11 @@ interface Listener {
 }
 
 export interface ListenerEvents {
-  /** No connection could be opened to listen on. */
+  /** The server refused the connection. */
   onRefused(): void;
-  /** There is one again, or nobody wants one any more. */
+  /** The connection is open again, or no longer needed. */
   onSettled(): void;
-  /** Told once when nothing has been heard for a while, and once when something is heard again. */
+  /** Receives one message after a while without a connection, and one when it is back. */
   onTrouble(text: string): void;
 }
 
@@ -25,13 +25,13 @@ export interface ListenerHub {
 }
 
 const retryMs = 250;
-/** An idle connection does not notice a server that vanished; asking it something does. */
+/** An idle connection does not notice that the server vanished. A query does. */
 const heartbeatMs = 15_000;
-/** A restart of the server goes by without a word. */
-const toldAfterMs = 3_000;
+/** A restart of the server is not reported. */
+const reportAfterMs = 3_000;
 
 /**
- * One connection that all listeners share, apart from the pool.
+ * One connection outside the pool, shared by all listeners.
  *
  *     none ──listen──► opening ──► listening ──lost──► (retryMs) ──► opening, every channel again, onReconnect
  */
@@ -46,11 +46,11 @@ export function createListenerHub(
   let retryTimer: NodeJS.Timeout | undefined;
   let closed = false;
   let awaySince: number | undefined;
-  let isTold = false;
+  let isReported = false;
 
   function arrived(): void {
-    if (isTold) events.onTrouble("The notifications of the database are heard again");
-    isTold = false;
+    if (isReported) events.onTrouble("Database notifications arrive again");
+    isReported = false;
     awaySince = undefined;
     events.onSettled();
   }
@@ -58,10 +58,10 @@ export function createListenerHub(
   function gone(error: unknown, wasOpen: boolean): void {
     if (!wasOpen) events.onRefused();
     awaySince ??= performance.now();
-    if (isTold || performance.now() - awaySince < toldAfterMs) return;
-    isTold = true;
+    if (isReported || performance.now() - awaySince < reportAfterMs) return;
+    isReported = true;
     const reason = error instanceof Error ? error.message : String(error);
-    events.onTrouble(`Queued work starts late: the notifications of the database are not heard. ${reason}`);
+    events.onTrouble(`Queued work starts late: database notifications do not arrive. ${reason}`);
   }
 
   const ask = (on: Connection, text: string): Promise<unknown> => on.run(new QueryJob({ text, values: [] }, deadlines));
@@ -86,7 +86,7 @@ export function createListenerHub(
             scheduleReopen();
           },
           onNotify: (channel, payload) => {
-            // Out of the driver's hands first: what a listener throws would end the connection.
+            // Outside the driver's callback, where an exception would end the connection.
             for (const each of listeners) if (each.channel === channel) queueMicrotask(() => each.onNotify(payload));
           },
         },
@@ -110,7 +110,7 @@ export function createListenerHub(
       for (const channel of channels) await ask(fresh, `listen ${quote(channel)}`);
       for (const each of [...listeners]) each.onReconnect?.();
     } catch {
-      // The connection's end has scheduled the next try; one that lives and does not answer is given up first.
+      // Its end schedules the next try.
       connection?.end(unavailable("Listening failed."));
     }
   }
@@ -124,7 +124,7 @@ export function createListenerHub(
     async listen(channel, onNotify, onReconnect) {
       const listener: Listener = { channel, onNotify, onReconnect };
       if (closed) throw unavailable("The database connection is closed.");
-      listeners.add(listener); // before the answer: notifications may follow it at once
+      listeners.add(listener); // Notifications may follow the answer at once.
       try {
         await ask(await open(), `listen ${quote(channel)}`);
       } catch (error) {

@@ -14,8 +14,8 @@ import { whileSchemaStays } from "./schema-lock.ts";
 let dir: string;
 let own: Awaited<ReturnType<typeof testDatabase>>;
 let database: Database;
-let told: string[];
-const tell = (text: string) => void told.push(text);
+let reported: string[];
+const report = (text: string) => void reported.push(text);
 
 const files = () => ({ migrations: dir, functions: dir });
 const put = (name: string, sql: string): Promise<void> => writeFile(join(dir, name), sql);
@@ -24,8 +24,8 @@ beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), "gantry-migrations-"));
   own = await testDatabase();
   database = own.database;
-  told = [];
-  await database.sql`truncate schema_migrations`; // those of others are another subject
+  reported = [];
+  await database.sql`truncate schema_migrations`;
   await database.sql`create table thing (id int)`;
   await database.sql`insert into thing select generate_series(1, 1000)`;
 });
@@ -35,7 +35,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** Someone who began something and does not come to its end, until told. */
+/** A transaction that stays open until the returned function is called. */
 async function beginAndWait(begin: (tx: Sql) => Promise<unknown>): Promise<() => Promise<void>> {
   const other = connect({ url: own.url, poolSize: 1, applicationName: "slow reader" });
   const { promise: asked, resolve: end } = Promise.withResolvers<void>();
@@ -63,21 +63,21 @@ const indexes = async () =>
     select indexrelid::regclass::text as name, indisvalid as valid from pg_index
     where indrelid = 'thing'::regclass order by 1`;
 
-describe("a migration that does not get its lock", () => {
+describe("a migration without its lock", () => {
   beforeEach(() => put("9001-more.sql", "alter table thing add column more int"));
 
-  test("lets the traffic behind it pass again and again, says who is in its way, and is done in the end", async () => {
+  test("lets other queries pass between its attempts, names the blocking process, and finishes", async () => {
     const letGo = await beginAndWait(readThing);
-    const migrating = migrate(database, files(), { tell });
+    const migrating = migrate(database, files(), { report });
     let longest = 0;
     for (const until = performance.now() + 7000; performance.now() < until; ) {
       const start = performance.now();
       await database.sql`select count(*) from thing`;
       longest = Math.max(longest, performance.now() - start);
     }
-    expect(longest).toBeGreaterThan(500); // it was in the way at all
+    expect(longest).toBeGreaterThan(500); // The migration did block.
     expect(longest).toBeLessThan(6500);
-    expect(told).toEqual([
+    expect(reported).toEqual([
       expect.stringMatching(
         /^The migration 9001-more.sql waits for process \d+ of PostgreSQL \(application slow reader, for \d+ s\)$/,
       ),
@@ -86,7 +86,7 @@ describe("a migration that does not get its lock", () => {
     expect(await migrating).toEqual(["9001-more.sql"]);
   }, 30_000);
 
-  test("ends at once when told, and leaves nothing in the queue", async () => {
+  test("stops at once on its signal and leaves the lock queue", async () => {
     const letGo = await beginAndWait(readThing);
     const stop = new AbortController();
     const migrating = migrate(database, files(), { signal: stop.signal });
@@ -96,7 +96,7 @@ describe("a migration that does not get its lock", () => {
     await expect(migrating).rejects.toThrow("aborted");
     expect(performance.now() - start).toBeLessThan(10_000);
     expect(await queued()).toBe(0);
-    // In its pause as well.
+    // During its pause as well.
     const again = new AbortController();
     const pausing = migrate(database, files(), { signal: again.signal });
     await waitFor("it to wait", async () => (await queued()) === 1);
@@ -108,8 +108,8 @@ describe("a migration that does not get its lock", () => {
   }, 30_000);
 });
 
-describe("whoever needs the schema to stay", () => {
-  test("is waited for, which is said, and can be stopped", async () => {
+describe("a backup, which needs the schema unchanged", () => {
+  test("makes a migration wait, which is reported and can be stopped", async () => {
     await put("9001-more.sql", "alter table thing add column more int");
     const backup = connect({ url: own.url, poolSize: 1, applicationName: "copying" });
     const { promise: copied, resolve: end } = Promise.withResolvers<void>();
@@ -120,10 +120,10 @@ describe("whoever needs the schema to stay", () => {
     });
     await begun;
     const stop = new AbortController();
-    const migrating = migrate(database, files(), { tell, signal: stop.signal });
-    await waitFor("it to say so", () => told.length > 0);
-    expect(told[0]).toMatch(
-      /^Waiting, since another program migrates this database or backs it up: process \d+ .+application copying/,
+    const migrating = migrate(database, files(), { report, signal: stop.signal });
+    await waitFor("the report", () => reported.length > 0);
+    expect(reported[0]).toMatch(
+      /^Waiting: another program migrates this database or backs it up: process \d+ .+application copying/,
     );
     stop.abort();
     await expect(migrating).rejects.toThrow("aborted");
@@ -133,29 +133,29 @@ describe("whoever needs the schema to stay", () => {
     expect(await migrate(database, files())).toEqual(["9001-more.sql"]);
   });
 
-  test("waits for a migration that is under way, and says so", async () => {
+  test("waits for a running migration and reports it", async () => {
     await put("9001-slow.sql", "select pg_sleep(1); alter table thing add column more int");
     const migrating = migrate(database, files());
     await waitFor("it to begin", async () => {
       const found = await database.sql`select 1 from pg_stat_activity where query like 'select pg_sleep(1)%'`;
       return found.length > 0;
     });
-    const seen = await whileSchemaStays(database, { tell }, async () => database.sql`select more from thing limit 1`);
+    const seen = await whileSchemaStays(database, { report }, async () => database.sql`select more from thing limit 1`);
     expect(seen).toEqual([{ more: null }]);
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
     await migrating;
   });
 });
 
-describe("a migration outside a transaction", () => {
+describe("a migration without a transaction", () => {
   const twoIndexes = `-- no transaction
--- Why there are two of them.
+-- A comment.
 create index concurrently if not exists thing_id on thing (id);
 create unique index concurrently if not exists thing_twice
   on thing ((id * 2)) where id > 0;
 `;
 
-  test("builds its indexes while others write", async () => {
+  test("builds its indexes during writes", async () => {
     await put("9001-indexes.sql", twoIndexes);
     await put("9002-less.sql", "-- no transaction\ndrop index concurrently if exists thing_id;");
     const written: Promise<unknown>[] = [];
@@ -168,12 +168,12 @@ create unique index concurrently if not exists thing_twice
     expect(await migrate(database, files())).toEqual([]);
   });
 
-  test("may do nothing that cannot be begun again", async () => {
+  test("may contain only statements that can be repeated", async () => {
     await put("9001-more.sql", "-- no transaction\nalter table thing add column more int;");
     await expect(migrate(database, files())).rejects.toThrow("9001-more.sql is marked");
   });
 
-  test("nodes that start at once build once", async () => {
+  test("runs once if nodes start together", async () => {
     await put("9001-indexes.sql", twoIndexes);
     const nodes = Array.from({ length: 3 }, () => connect({ url: own.url, poolSize: 2 }));
     const applied = await Promise.all(nodes.map((node) => migrate(node, files())));
@@ -181,7 +181,7 @@ create unique index concurrently if not exists thing_twice
     expect(applied.flat()).toEqual(["9001-indexes.sql"]);
   });
 
-  test("does not wait for those who wait for it: nodes at an earlier migration, and backups", async () => {
+  test("does not deadlock with nodes at an earlier migration and backups", async () => {
     await put("9001-slow.sql", "select pg_sleep(1)");
     await put("9002-indexes.sql", twoIndexes);
     const nodes = Array.from({ length: 2 }, () => connect({ url: own.url, poolSize: 2 }));
@@ -197,14 +197,14 @@ create unique index concurrently if not exists thing_twice
     await backup;
   }, 15_000);
 
-  test("is stopped when told, in the middle of a build, and done at the next start", async () => {
+  test("stops on its signal during a build and finishes at the next start", async () => {
     await put("9001-indexes.sql", twoIndexes);
     const letGo = await beginAndWait((tx) =>
       tx`set transaction isolation level repeatable read`.then(() => readThing(tx)),
     );
     const stop = new AbortController();
-    const migrating = migrate(database, files(), { tell, signal: stop.signal });
-    await waitFor("it to wait for the reader", () => told.some((text) => text.includes("slow reader")));
+    const migrating = migrate(database, files(), { report, signal: stop.signal });
+    await waitFor("it to wait for the reader", () => reported.some((text) => text.includes("slow reader")));
     expect(await indexes()).toEqual([{ name: "thing_id", valid: false }]);
     stop.abort();
     await expect(migrating).rejects.toThrow("aborted");
@@ -216,7 +216,7 @@ create unique index concurrently if not exists thing_twice
     ]);
   });
 
-  test("killed (-9) in the middle of a build, it ends with its process and is done at the next start", async () => {
+  test("ends with its killed process (-9) during a build and finishes at the next start", async () => {
     await put("9001-indexes.sql", twoIndexes);
     const letGo = await beginAndWait((tx) =>
       tx`set transaction isolation level repeatable read`.then(() => readThing(tx)),

@@ -26,7 +26,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-test("applies what is missing, in order, once", async () => {
+test("applies missing migrations in order, once", async () => {
   await put("9002-second.sql", "insert into thing values (2); insert into thing values (3)");
   await put("9001-first.sql", "create table thing (id int)");
   expect(await migrate(database, files())).toEqual(["9001-first.sql", "9002-second.sql"]);
@@ -36,7 +36,7 @@ test("applies what is missing, in order, once", async () => {
   expect((await database.sql`select id from thing order by id`).map(({ id }) => id)).toEqual([2, 3, 4]);
 });
 
-test("a migration that fails leaves nothing of itself and stops the rest", async () => {
+test("a failing migration is rolled back and stops the later ones", async () => {
   await put("9001-good.sql", "create table good (id int)");
   await put("9002-bad.sql", "create table half (id int); select nonsense");
   await put("9003-never.sql", "create table never (id int)");
@@ -46,14 +46,14 @@ test("a migration that fails leaves nothing of itself and stops the rest", async
   expect(found).toEqual({ half: null, never: null });
 });
 
-test("a migration that was changed after it was applied is an error that names it", async () => {
+test("an applied migration that was changed is an error", async () => {
   await put("9001-first.sql", "create table thing (id int)");
   await migrate(database, files());
   await put("9001-first.sql", "create table thing (id int8)");
   await expect(migrate(database, files())).rejects.toThrow("The migration 9001-first.sql was changed");
 });
 
-test("a database that is ahead of the code is accepted", async () => {
+test("a database with newer migrations is accepted", async () => {
   await put("9001-first.sql", "create table thing (id int)");
   await put("9002-second.sql", "create table other (id int)");
   await migrate(database, files());
@@ -61,52 +61,52 @@ test("a database that is ahead of the code is accepted", async () => {
   expect(await migrate(database, files())).toEqual([]);
 });
 
-test("what the code does not know of the database is told, and accepted", async () => {
+test("unknown migrations are reported and accepted", async () => {
   await put("9001-first.sql", "create table thing (id int)");
   await migrate(database, files());
-  const told: string[] = [];
-  expect(await migrate(database, ownSchema, { tell: (text) => told.push(text) })).toEqual([]);
-  expect(told).toEqual(["A newer Gantry has upgraded this database; this one does not know 9001-first.sql"]);
+  const reported: string[] = [];
+  expect(await migrate(database, ownSchema, { report: (text) => reported.push(text) })).toEqual([]);
+  expect(reported).toEqual(["A newer Gantry has upgraded this database. Unknown migrations: 9001-first.sql"]);
 });
 
-test("code that does not know what it must know is refused, and changes nothing", async () => {
+test("a program without a required migration is refused and changes nothing", async () => {
   await put("9001-first.sql", "create table thing (id int)");
   await put("9002-second.sql", "create table other (id int)");
   await migrate(database, files(), { mustKnow: "9001-first.sql" });
-  // One version back knows it.
+  // The previous version knows it.
   await rm(join(dir, "9002-second.sql"));
   expect(await migrate(database, files())).toEqual([]);
   await rm(join(dir, "9001-first.sql"));
   await put("9003-of-a-fork.sql", "create table forked (id int)");
   await expect(migrate(database, files())).rejects.toThrow(
-    /^This database was upgraded by a newer Gantry, .+ does not know the migration 9001-first.sql\. Start the newer/,
+    /^A newer Gantry has upgraded this database, .+ does not know the migration 9001-first.sql\. Start the newer/,
   );
   expect(await names()).toEqual(["9001-first.sql", "9002-second.sql"]);
 });
 
-test("what must be known is written down also where all has been applied, by code that did not say so", async () => {
+test("a migration can become required after it was applied", async () => {
   await put("9001-first.sql", "create table thing (id int)");
   await migrate(database, files());
-  // As code of before has left it.
+  // As an older version left it.
   await database.sql`alter table schema_migrations drop column must_know`;
   expect(await migrate(database, files(), { mustKnow: "9001-first.sql" })).toEqual([]);
   await expect(migrate(database, ownSchema)).rejects.toThrow("does not know the migration 9001-first.sql");
 });
 
-test("a role without the rights for it is told which, where, and how to give them", async () => {
+test("missing privileges are reported with the grant to run", async () => {
   await put("9001-first.sql", "create table thing (id int)");
   const role = `little_${randomBytes(4).toString("hex")}`;
   await database.sql.unsafe(`create role ${role} login password 'test'`);
   const address = Object.assign(new URL(own.url), { username: role });
   const name = address.pathname.slice(1);
   const little = connect({ url: address.toString(), poolSize: 2 });
-  const told = (reason: string): string =>
-    `The role "${role}" lacks rights that Gantry needs in the database "${name}" (${reason}): it must own the tables, ` +
-    `if there are any, and needs this: grant usage, create on schema "public" to "${role}"`;
+  const advice = (reason: string): string =>
+    `The role "${role}" lacks privileges in the database "${name}" (${reason}). The role must own Gantry's tables. ` +
+    `Then run: grant usage, create on schema "public" to "${role}"`;
   try {
-    await expect(migrate(little, files())).rejects.toThrow(told("permission denied for table schema_migrations"));
+    await expect(migrate(little, files())).rejects.toThrow(advice("permission denied for table schema_migrations"));
     await database.sql.unsafe(`grant select on schema_migrations, schema_functions to ${role}`);
-    await expect(migrate(little, files())).rejects.toThrow(told("permission denied for schema public"));
+    await expect(migrate(little, files())).rejects.toThrow(advice("permission denied for schema public"));
   } finally {
     await little.close();
     await database.sql.unsafe(`drop owned by ${role}`);
@@ -114,16 +114,16 @@ test("a role without the rights for it is told which, where, and how to give the
   }
 });
 
-test("names that would be ambiguous are refused", async () => {
+test("ambiguous names are refused", async () => {
   await put("9001-one.sql", "select 1");
   await put("9001-two.sql", "select 1");
   await expect(migrate(database, files())).rejects.toThrow("number 9001");
   await rm(join(dir, "9001-two.sql"));
   await put("nine.sql", "select 1");
-  await expect(migrate(database, files())).rejects.toThrow("nine.sql is not named");
+  await expect(migrate(database, files())).rejects.toThrow("nine.sql must be named");
 });
 
-test("nodes that start at once migrate once, also from nothing", async () => {
+test("nodes that start together migrate once, also an empty database", async () => {
   await database.sql`drop table schema_migrations`;
   for (let n = 1; n <= 5; n++) await put(`900${n}-step.sql`, `create table step_${n} (id int); select pg_sleep(0.05)`);
   const nodes = Array.from({ length: 3 }, () => connect({ url: own.url, poolSize: 2 }));

@@ -12,51 +12,50 @@ import {
   pendingOf,
   statementsOutside,
 } from "./migration.rules.ts";
-import { changeSchema, nowAndThen, type Patience, takeSchema, untilLocked, watched } from "./schema-lock.ts";
+import { changeSchema, lockSchema, throttled, untilLocked, type WaitOptions, watched } from "./schema-lock.ts";
 import { codeOf, isDenied } from "./unavailable.ts";
 
-/** Building an index beside the traffic on a large table takes long, and so does adopting a large database. */
+/** For building an index on a large table, and for adopting a large database. */
 const longWorkMs = 6 * 3_600_000;
 
-/** Where the schema is written down. */
 export interface SchemaFiles {
   /** Tables, types and indexes: `NNNN-name.sql`, each applied once. */
   migrations: string;
-  /** SQL functions: the folder of the features, whose `sql/*.sql` hold the current text. */
+  /** SQL functions: the folder of the features with their `sql/*.sql`. */
   functions: string;
 }
 
-export interface MigrateOptions extends Patience {
-  /** Those of these names and no others: a backup is restored into the schema of its time. */
+export interface MigrateOptions extends WaitOptions {
+  /** Applies only these migrations, to restore a backup into the schema of its time. */
   only?: ReadonlySet<string> | undefined;
-  /** The migration without which a program must not work on this database from now on. */
+  /** From now on, programs without this migration must not use the database. */
   mustKnow?: string | undefined;
 }
 
 /**
- * Applies the migrations that the database lacks, in order, each in its own transaction, or outside any if its first line
- * says so. Then replaces the SQL functions if their text has changed. Forward only. Nodes that start at the same time take
- * turns at a lock, and the later ones find nothing to do. A database of before the first migration is adopted.
+ * Applies missing migrations in order, each in its own transaction unless its first line is `-- no transaction`. Then
+ * replaces the SQL functions if their text has changed. Forward only. A lock makes nodes that start together migrate once.
+ * A database from before the first migration is adopted.
  *
- * A database with migrations that this program does not know is accepted, and they are named: migrations only add, so the
- * version before still runs during a rolling upgrade. Its functions stay those of the newer program. The database records
- * which migration a program must know, and older programs are refused. Returns the names of the applied migrations.
+ * Unknown migrations of a newer program are accepted and reported: migrations only add, so the previous version still runs
+ * during a rolling upgrade, with the functions of the newer one. The database records which migration a program must know,
+ * and refuses older programs. Returns the names of the applied migrations.
  */
 export async function migrate(database: Database, files: SchemaFiles, options: MigrateOptions = {}): Promise<string[]> {
   try {
     return await migrateAll(database, files, options);
   } catch (error) {
-    throw isDenied(error) ? await lackOfRights(database, error as Error) : error;
+    throw isDenied(error) ? await missingPrivileges(database, error as Error) : error;
   }
 }
 
-async function lackOfRights({ sql }: Database, error: Error): Promise<Error> {
+async function missingPrivileges({ sql }: Database, error: Error): Promise<Error> {
   const [at] = await sql<{ role: string; name: string; schema: string }[]>`
     select current_user as role, current_database() as name, current_schema() as schema`;
   const reason = error.cause instanceof Error ? error.cause.message : error.message;
   return new Error(
-    `The role "${at?.role}" lacks rights that Gantry needs in the database "${at?.name}" (${reason}): it must own the ` +
-      `tables, if there are any, and needs this: grant usage, create on schema "${at?.schema}" to "${at?.role}"`,
+    `The role "${at?.role}" lacks privileges in the database "${at?.name}" (${reason}). The role must own Gantry's ` +
+      `tables. Then run: grant usage, create on schema "${at?.schema}" to "${at?.role}"`,
     { cause: error },
   );
 }
@@ -69,12 +68,12 @@ async function migrateAll(database: Database, files: SchemaFiles, options: Migra
   const before = await selectApplied(database.sql);
   const newer = newerOf(before, known);
   if (newer.length > 0)
-    options.tell?.(`A newer Gantry has upgraded this database; this one does not know ${newer.join(", ")}`);
+    options.report?.(`A newer Gantry has upgraded this database. Unknown migrations: ${newer.join(", ")}`);
   const applied = adopted ? [adopted] : [];
   for (const migration of pendingOf(before, wanted)) {
     const statements = statementsOutside(migration);
     const isDone = statements
-      ? await buildBeside(database, migration, statements, options)
+      ? await buildIndexes(database, migration, statements, options)
       : await applyWhole(database, migration, options);
     if (isDone) applied.push(migration.name);
   }
@@ -84,14 +83,14 @@ async function migrateAll(database: Database, files: SchemaFiles, options: Migra
 }
 
 /**
- * `adopt/NNNN-name.sql` brings a database whose last migration has that name to the first one of `known`, which replaces
- * all migrations before it. Returns the name of that first one if the database was adopted.
+ * `adopt/NNNN-name.sql` upgrades a database whose last migration has that name to the first migration of `known`, which
+ * replaces all earlier ones. Returns the name of that first migration if the database was adopted.
  */
 async function adopt(
   database: Database,
   dir: string,
   known: readonly Migration[],
-  patience: Patience,
+  wait: WaitOptions,
 ): Promise<string | undefined> {
   const folder = join(dir, "adopt");
   const [script] = existsSync(folder) ? await readMigrations(folder) : [];
@@ -103,8 +102,8 @@ async function adopt(
     if (last === undefined || names.includes(baseline.name)) return false;
     if (last === script.name) return true;
     throw new Error(
-      `This database is too old for this Gantry: its last migration is ${last}, and this one upgrades from ` +
-        `${script.name}. Start the version before this one once, then this one again.`,
+      `This database is too old for this Gantry. Its last migration is ${last}, and this version upgrades from ` +
+        `${script.name}. Start the previous version once, then this one again.`,
     );
   };
   if (!(await isDue(database.sql))) return undefined;
@@ -114,14 +113,14 @@ async function adopt(
     await tx.unsafe(script.sql);
     await tx`delete from schema_migrations`;
     await record(tx, baseline);
-    // Programs from before do not know this one, and refuse to start.
+    // Older programs do not know the baseline and refuse to start.
     await tx`update schema_migrations set must_know = true`;
     return baseline.name;
   };
-  return changeSchema(database, "The upgrade of this database", patience, upgrade, longWorkMs);
+  return changeSchema(database, "The upgrade of this database", wait, upgrade, longWorkMs);
 }
 
-/** In order. Empty if the table does not exist. */
+/** Sorted. Empty if the table does not exist. */
 async function selectNames(sql: Sql): Promise<string[]> {
   const [table] = await sql`select to_regclass('schema_migrations') as found`;
   if (!table?.found) return [];
@@ -130,14 +129,14 @@ async function selectNames(sql: Sql): Promise<string[]> {
 }
 
 /**
- * Only by a program whose migrations are exactly those of the database. An older node that restarts during an upgrade
- * must not put its functions back, and those of today do not fit the schema of an older backup.
+ * Only if the migrations of the program and the database are the same. An older node that restarts during an upgrade must
+ * not restore its functions, and current functions do not match the schema of an older backup.
  */
 async function applyFunctions(
   database: Database,
   dir: string,
   known: readonly Migration[],
-  patience: Patience,
+  wait: WaitOptions,
 ): Promise<void> {
   const functions = await readFunctions(dir);
   const areDue = async (sql: Sql): Promise<boolean> => {
@@ -146,7 +145,7 @@ async function applyFunctions(
     return pendingOf(applied, known).length === 0 && newerOf(applied, known).length === 0;
   };
   if (!(await areDue(database.sql))) return;
-  await changeSchema(database, "The change of the SQL functions", patience, async (tx) => {
+  await changeSchema(database, "The change of the SQL functions", wait, async (tx) => {
     if (await areDue(tx)) await replaceFunctions(tx, functions);
   });
 }
@@ -162,7 +161,7 @@ async function createTables(tx: Sql): Promise<void> {
   await tx`create table if not exists schema_functions (hash text not null)`;
 }
 
-/** With all their columns. */
+/** Including all their columns. */
 async function hasTables(sql: Sql): Promise<boolean> {
   try {
     await selectApplied(sql);
@@ -177,16 +176,15 @@ async function hasTables(sql: Sql): Promise<boolean> {
 const selectApplied = (sql: Sql): Promise<AppliedMigration[]> =>
   sql<AppliedMigration[]>`select name, hash, must_know from schema_migrations order by name`;
 
-/** Another node may have been faster. */
+/** Another node may have applied it meanwhile. */
 const isPending = async (sql: Sql, migration: Migration): Promise<boolean> =>
   pendingOf(await selectApplied(sql), [migration]).length > 0;
 
 const record = (sql: Sql, { name, hash }: Migration): Promise<unknown> =>
   sql`insert into schema_migrations (name, hash) values (${name}, ${hash})`.execute();
 
-/** All of it or nothing. */
-async function applyWhole(database: Database, migration: Migration, patience: Patience): Promise<boolean> {
-  return changeSchema(database, `The migration ${migration.name}`, patience, async (tx) => {
+async function applyWhole(database: Database, migration: Migration, wait: WaitOptions): Promise<boolean> {
+  return changeSchema(database, `The migration ${migration.name}`, wait, async (tx) => {
     if (!(await isPending(tx, migration))) return false;
     await tx.unsafe(migration.sql);
     await record(tx, migration);
@@ -195,28 +193,28 @@ async function applyWhole(database: Database, migration: Migration, patience: Pa
 }
 
 /**
- * Statement by statement, beside all traffic. Whatever cuts it off, it is run again from its start; what a statement had
- * begun by then is an index that is not valid, which is never used and never finished.
+ * Runs concurrently with traffic, statement by statement. After an interruption everything runs again. An interrupted
+ * statement leaves an invalid index, which PostgreSQL never uses or finishes, so it is dropped first.
  */
-async function buildBeside(
+async function buildIndexes(
   database: Database,
   migration: Migration,
   statements: readonly IndexStatement[],
-  patience: Patience,
+  wait: WaitOptions,
 ): Promise<boolean> {
-  const tell = nowAndThen(patience);
-  const say = (holder: string): void => tell(`The migration ${migration.name} waits for ${holder}`);
+  const report = throttled(wait);
+  const onBlocked = (holder: string): void => report(`The migration ${migration.name} waits for ${holder}`);
   return database.session(
     async (sql) => {
-      await untilLocked(`The migration ${migration.name}`, patience, () =>
-        takeSchema(sql, "exclusive until the session ends"),
+      await untilLocked(`The migration ${migration.name}`, wait, () =>
+        lockSchema(sql, "exclusive until the session ends"),
       );
       if (!(await isPending(sql, migration))) return false;
-      // It stands in nobody's way while it waits, and would have to begin again.
+      // Waiting blocks no other query, and a timeout would repeat all the work.
       await sql`set lock_timeout = 0`;
-      // So that it ends with its process. Not every system that PostgreSQL runs on can tell.
+      // The build ends with this process. Not every operating system supports it.
       await sql`set client_connection_check_interval = 1000`.catch(() => undefined);
-      await watched(database, sql, say, patience.signal, async () => {
+      await watched(database, sql, onBlocked, wait.signal, async () => {
         for (const { text, index, builds } of statements) {
           if (builds) await dropUnfinished(sql, index);
           await sql.unsafe(text);
@@ -252,7 +250,7 @@ export async function readMigrations(dir: string): Promise<Migration[]> {
   const migrations: Migration[] = [];
   for (const name of names) {
     const number = /^(\d{4})-[a-z0-9-]+\.sql$/.exec(name)?.[1];
-    if (!number) throw new Error(`The migration ${name} is not named NNNN-name.sql`);
+    if (!number) throw new Error(`The migration ${name} must be named NNNN-name.sql`);
     if (numbers.has(number)) throw new Error(`Two migrations have the number ${number}`);
     numbers.add(number);
     const sql = await readFile(join(dir, name), "utf8");

@@ -4,15 +4,15 @@ export interface Migration {
   hash: string;
 }
 
-/** As the database remembers it. */
+/** As stored in the database. */
 export interface AppliedMigration {
   name: string;
   hash: string;
-  /** A program that does not know this one must not work on the database. */
+  /** Programs without this migration must not use the database. */
   must_know: boolean;
 }
 
-/** Those that the database does not have yet. One that was changed since it was applied is an error. */
+/** Throws if an applied migration was changed. */
 export function pendingOf(applied: readonly AppliedMigration[], migrations: readonly Migration[]): Migration[] {
   const hashes = new Map(applied.map(({ name, hash }) => [name, hash]));
   for (const { name, hash } of migrations) {
@@ -25,20 +25,20 @@ export function pendingOf(applied: readonly AppliedMigration[], migrations: read
   return migrations.filter(({ name }) => !hashes.has(name));
 }
 
-/** Of a newer program, which this one can work beside. Where it cannot, that is an error. */
+/** Migrations of a newer program. Throws if this program must know one of them. */
 export function newerOf(applied: readonly AppliedMigration[], known: readonly Migration[]): string[] {
   const names = new Set(known.map(({ name }) => name));
   const newer = applied.filter(({ name }) => !names.has(name));
   const needed = newer.find(({ must_know }) => must_know);
   if (needed)
     throw new Error(
-      "This database was upgraded by a newer Gantry, and this one is too old to work on it: it does not know the " +
-        `migration ${needed.name}. Start the newer program, or restore a backup of before into a new database.`,
+      "A newer Gantry has upgraded this database, and this version is too old for it: it does not know the migration " +
+        `${needed.name}. Start the newer version, or restore an older backup into a new database.`,
     );
   return newer.map(({ name }) => name);
 }
 
-/** One statement of a migration outside a transaction, and the index that it is about. */
+/** A statement of a migration without a transaction, and the index that it creates or drops. */
 export interface IndexStatement {
   text: string;
   index: string;
@@ -50,9 +50,8 @@ const builds = /^create\s+(?:unique\s+)?index\s+concurrently\s+if\s+not\s+exists
 const drops = /^drop\s+index\s+concurrently\s+if\s+exists\s+([a-z0-9_]+)$/;
 
 /**
- * The statements of a migration whose first line is `-- no transaction`; undefined for every other one. Such a one may be
- * cut off between any two statements, or within one, and is then run again from its start: so it may hold only what can
- * be, and that is the building and dropping of indexes without stopping the traffic on their table.
+ * The statements of a migration whose first line is `-- no transaction`; undefined for others. Such a migration can be
+ * interrupted anywhere and then runs again from its start, so it may only create and drop indexes concurrently.
  */
 export function statementsOutside({ name, sql }: Migration): IndexStatement[] | undefined {
   const [first, ...rest] = sql.split("\n");
@@ -68,7 +67,7 @@ export function statementsOutside({ name, sql }: Migration): IndexStatement[] | 
     const index = built ?? drops.exec(text)?.[1];
     if (index === undefined)
       throw new Error(
-        `The migration ${name} is marked "${outsideMark}" and may hold only "create index concurrently if not exists" ` +
+        `The migration ${name} is marked "${outsideMark}" and may contain only "create index concurrently if not exists" ` +
           `and "drop index concurrently if exists", not: ${text}`,
       );
     return { text, index, builds: built !== undefined };

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import type { Deadlines, Timed } from "../../kernel/deadlines.ts";
 import { Ring, type RingEntry } from "../../kernel/ring.ts";
@@ -5,9 +6,8 @@ import { Connection, type ConnectionSettings, type Job } from "./connection.ts";
 import type { PoolFigures } from "./database.ts";
 import { awayFor, translate, unavailable } from "./unavailable.ts";
 
-/** Something that wants a connection: a query for as long as it runs, a transaction until it gives it back. */
+/** A query, or a transaction that keeps its connection until `giveBack`. */
 export interface Waiter extends Timed {
-  /** Where it waits; it leaves there when it is no longer interested. */
   queued: RingEntry | undefined;
   take(connection: Connection): void;
   fail(error: unknown): void;
@@ -16,24 +16,23 @@ export interface Waiter extends Timed {
 export interface PoolOptions {
   size: number;
   connection: ConnectionSettings;
-  /** How long waiters bear with a server that refuses connections, so that its restart goes unnoticed. */
+  /** How long waiters tolerate refused connections, to survive a restart of the server. */
   patienceMs: number;
-  /** How long a connection may be of no use before it is closed. */
+  /** Time after which an unused connection is closed. */
   idleMs: number;
-  /** Called each time that the server takes no further connection. */
+  /** Called each time that the server refuses a connection. */
   onRefused(error: unknown): void;
 }
 
 const firstRetryMs = 50;
 const lastRetryMs = 500;
-/** More than this waiting means that we are far behind: refuse at once instead of letting everyone expire. */
+/** With more waiters all of them would expire, so further ones are refused at once. */
 const mostWaiting = 20_000;
 const lifetimeMs = 30 * 60_000;
-/** So many stay open for what comes next, however quiet it is. */
 const keptIdle = 4;
 
 export class Pool {
-  /** Why no further connection could be opened, until one is. */
+  /** The last error of opening a connection, until one opens. */
   refusal: unknown;
   readonly #options: PoolOptions;
   readonly #all = new Set<Connection>();
@@ -43,9 +42,9 @@ export class Pool {
   readonly #sparing: NodeJS.Timeout;
   #opening = 0;
   #failures = 0;
-  /** As many as there may be for the moment. */
+  /** The current limit of connections. */
   #most: number;
-  /** As many as were idle at every moment since the last look: the longest idle ones, as the last one is taken first. */
+  /** The lowest number of idle connections since the last check. The last one is taken first, so the first ones are unused. */
   #unused = 0;
   #retryTimer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -75,7 +74,7 @@ export class Pool {
     }
   }
 
-  /** A connection for one holder alone, until `giveBack`. */
+  /** A dedicated connection until `giveBack`. */
   acquire(deadlines: Deadlines): Promise<Connection> {
     return new Promise((resolve, reject) => {
       const waiter = {
@@ -112,10 +111,10 @@ export class Pool {
   }
 
   /**
-   * The server takes no further connection, and someone else needs one: one of these is closed, now or as soon as one is
-   * free, and none is opened in its place before `roomIsTaken`. The last one stays.
+   * Closes a connection, now or when one becomes free, because the server is at its limit and the listener needs one. It is
+   * not replaced until `reclaimConnection`. The last connection stays.
    */
-  makeRoom(): void {
+  yieldConnection(): void {
     const open = this.#all.size - this.#opening;
     if (open < 2) return;
     this.#most = Math.min(this.#most, open - 1);
@@ -123,12 +122,12 @@ export class Pool {
     if (oldest && open > this.#most) this.#drop(oldest);
   }
 
-  roomIsTaken(): void {
+  reclaimConnection(): void {
     this.#most = this.#options.size;
     this.#grow();
   }
 
-  /** Waits for what is running, up to `ms`. */
+  /** Waits up to `ms` for running queries. */
   async close(ms: number): Promise<void> {
     this.#closed = true;
     clearInterval(this.#sparing);
@@ -136,7 +135,7 @@ export class Pool {
     for (const waiter of this.#waiting.all()) waiter.fail(unavailable("The database connection is closed."));
     const until = performance.now() + ms;
     const busy = (): boolean => [...this.#all].some((each) => !each.idle || this.#held.has(each));
-    while (busy() && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 10));
+    while (busy() && performance.now() < until) await sleep(10);
     await Promise.all(
       [...this.#all].map((each) =>
         each.idle ? each.close() : each.end(unavailable("The database connection is closed.")),
@@ -181,7 +180,7 @@ export class Pool {
       waiter.take(connection);
       return;
     }
-    // Prepared statements and memory pile up on a server's side of a connection; now is a quiet moment.
+    // The backend of an old connection accumulates prepared statements and memory.
     if (performance.now() - connection.openedAt > lifetimeMs) this.#drop(connection);
     else this.#idle.push(connection);
   }
@@ -221,7 +220,7 @@ export class Pool {
     }, wait);
   }
 
-  /** No connection can be opened. Who waited long enough is told, unless open connections will serve him. */
+  /** Fails waiters that have waited long enough, unless open connections will serve them. */
   #refuseImpatient(error: unknown): void {
     if (this.#all.size > this.#opening) return;
     const limit = performance.now() - this.#options.patienceMs;

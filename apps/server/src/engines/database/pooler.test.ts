@@ -7,43 +7,44 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, inject, test } from "vitest";
 import { isFile, provide } from "../../../test/support/system-packages.ts";
-import { type Asked, proveSessions } from "./external.ts";
+import { requireSessions, type Unprepared } from "./external.ts";
 import { freePort } from "./free-port.ts";
 import { connect, connectExternalDatabase, type Database, type Sql } from "./index.ts";
 
-const refusal = /A pooler in transaction or statement mode stands before this database: Gantry needs one in session/;
+const refusal =
+  /The connection goes through a pooler in transaction or statement mode\. Set the pooler to session mode/;
 const opened: Database[] = [];
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((each) => each.close()));
 });
 
-/** A connection that stays one, to the server of the tests. */
-function backend(): Asked {
+/** A direct connection to the test server. */
+function backend(): Unprepared {
   const database = connect({ url: `${inject("postgresUrl")}/postgres`, poolSize: 1 });
   opened.push(database);
   return database.sql;
 }
 
-/** Clients of a pooler that gives each a backend for one transaction: as the next one, the first of `free` or the last. */
-function pooled(backends: Asked[], next: "shift" | "pop"): () => Asked {
+/** Clients of a pooler in transaction mode, which assigns the first or the last free backend. */
+function pooled(backends: Unprepared[], next: "shift" | "pop"): () => Unprepared {
   const free = [...backends];
   return () => {
-    let kept: Asked | undefined;
+    let kept: Unprepared | undefined;
     const unsafe = async (text: string): Promise<unknown> => {
       const taken = kept ?? free[next]();
       if (!taken) throw new Error("No backend is free");
-      // The driver allows no transaction outside of its own; which backend answers is all that matters here.
+      // Only the backend that answers matters here.
       const answer = ["begin", "rollback"].includes(text) ? undefined : await taken.unsafe(text);
       kept = text === "begin" || (kept && text !== "rollback") ? taken : undefined;
       if (!kept) free.push(taken);
       return answer;
     };
-    return { unsafe } as unknown as Asked;
+    return { unsafe } as unknown as Unprepared;
   };
 }
 
-test("two connections with a backend each are sessions", async () => {
-  await proveSessions(backend(), backend());
+test("two connections with separate backends are accepted", async () => {
+  await requireSessions(backend(), backend());
 });
 
 test.each([
@@ -52,18 +53,18 @@ test.each([
   ["shift", 1],
   ["shift", 2],
   ["shift", 3],
-] as const)("a backend for one transaction is no session: %s of %i", async (next, count) => {
+] as const)("a pooler in transaction mode is refused: %s of %i", async (next, count) => {
   const client = pooled(Array.from({ length: count }, backend), next);
-  await expect(proveSessions(client(), client())).rejects.toThrow(refusal);
+  await expect(requireSessions(client(), client())).rejects.toThrow(refusal);
 });
 
-test("a pooler that knows no transactions is called so", async () => {
+test("a pooler in statement mode is refused", async () => {
   const [first, second] = [backend(), backend()];
   const unsafe = (text: string) =>
     text === "begin"
       ? Promise.reject(new Error("transaction blocks not allowed in statement pooling mode"))
       : second.unsafe(text);
-  await expect(proveSessions(first, { unsafe } as Asked)).rejects.toThrow(refusal);
+  await expect(requireSessions(first, { unsafe } as Unprepared)).rejects.toThrow(refusal);
 });
 
 const program = "/usr/sbin/pgbouncer";
@@ -102,7 +103,7 @@ describe.runIf(hasPgbouncer)("behind PgBouncer", () => {
     await through(mode, (url) => expect(connectExternalDatabase({ url })).rejects.toThrow(refusal));
   });
 
-  test("in session mode it is not, and no lock of a session stays on a backend that is kept", async () => {
+  test("in session mode the start works, and a closed session leaves no lock on its backend", async () => {
     await through("session", async (url) => {
       const database = await connectExternalDatabase({ url });
       await database.session((sql) => sql.unsafe("select pg_advisory_lock(7242009)"));
@@ -110,7 +111,7 @@ describe.runIf(hasPgbouncer)("behind PgBouncer", () => {
       expect(await locks(database.sql)).toEqual([]);
       await database.close();
       const next = await connectExternalDatabase({ url });
-      expect(await locks(next.sql)).toEqual([]); // prepared by the first on the same backend
+      expect(await locks(next.sql)).toEqual([]); // The first database prepared this on the same backend.
       await next.close();
     });
   });

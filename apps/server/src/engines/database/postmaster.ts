@@ -4,9 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Cluster, readPostmasterFile, spawnPostmaster, takeOwnership } from "./cluster.ts";
 import { freePort } from "./free-port.ts";
 import { identify, isStill, type ProcessIdentity, workingDirectory } from "./processes.ts";
-import { boundLog, lastWords } from "./server-log.ts";
+import { boundLog, logTail } from "./server-log.ts";
 
-/** A server that runs and has said that it is ready. */
+/** A server that is ready. */
 export interface Postmaster extends ProcessIdentity {
   port: number;
   adopted: boolean;
@@ -17,20 +17,20 @@ const recoverWithinMs = 600_000;
 const stopWithinMs = 20_000;
 
 /**
- * The running server of a data directory: one that an earlier process left behind, or a new one.
+ * Adopts the server that an earlier process left running, or starts a new one.
  *
  *     pid file ── none ───────────────────────────────────────► spawn
  *         ├── its process lives: wait until "ready" ──────────► adopt   (or until it is gone ──► spawn)
  *         └── its process is dead, a zombie, or not a server ──► disown the file ──► spawn
- *     spawn ── exits early (port taken; backends of a killed server still hold its memory) ──► spawn again, bounded
+ *     spawn ── exits early (port taken; backends of a killed server still use its memory) ──► spawn again, bounded
  *
- * `onFailure` is told the last words of each one that exits early; `signal` ends the trying.
+ * `onFailure` receives the end of the log after each early exit.
  */
 export async function ensurePostmaster(
   cluster: Cluster,
   preferredPort: number | undefined,
   onProgress: (text: string) => void,
-  onFailure: (words: string) => void,
+  onFailure: (tail: string) => void,
   signal?: AbortSignal,
 ): Promise<Postmaster> {
   const until = performance.now() + startWithinMs;
@@ -40,9 +40,9 @@ export async function ensurePostmaster(
     if (adopted) return adopted;
     const started = await start(cluster, port, onProgress);
     if (started) return started;
-    const words = await lastWords(cluster);
-    if (performance.now() > until) throw new Error(`PostgreSQL does not start. ${words}`);
-    onFailure(words);
+    const tail = await logTail(cluster);
+    if (performance.now() > until) throw new Error(`PostgreSQL does not start. ${tail}`);
+    onFailure(tail);
     signal?.throwIfAborted();
     await sleep(waitMs);
     port = await freePort();
@@ -58,14 +58,13 @@ async function adopt(cluster: Cluster, onProgress: (text: string) => void): Prom
     await disown(cluster, file.pid);
     return undefined;
   }
-  onProgress(`ClaimLoop over the PostgreSQL that an earlier start left running (process ${file.pid})`);
+  onProgress(`Taking over the PostgreSQL that an earlier start left running (process ${file.pid})`);
   return whenReady(cluster, identity, true);
 }
 
 /**
- * The server refuses to start while the process in its pid file seems to live, which a zombie and a stranger with the same
- * number do. Removing the file would also remove the server's check for backends that are still at work, so only the
- * number is replaced, by one that no process can have.
+ * The server does not start while the process in its pid file exists, even if that is a zombie or another program.
+ * Replaces the pid with an impossible one. Removing the file would disable the check for backends that still run.
  */
 async function disown(cluster: Cluster, pid: number): Promise<void> {
   const path = join(cluster.dataDir, "postmaster.pid");
@@ -97,13 +96,13 @@ async function whenReady(
     const file = await readPostmasterFile(cluster);
     if (file?.pid === identity.pid && file.status === "ready") return { ...identity, port: file.port, adopted };
     if (performance.now() > until)
-      throw new Error(`PostgreSQL (process ${identity.pid}) does not become ready, see ${cluster.logFile}`);
+      throw new Error(`PostgreSQL (process ${identity.pid}) does not become ready. See ${cluster.logFile}`);
     await sleep(5);
   }
   return undefined;
 }
 
-/** Stops the server: open transactions are rolled back, nothing that was committed is lost. */
+/** Rolls back open transactions. Committed data is safe. */
 export async function stopPostmaster(postmaster: Postmaster): Promise<void> {
   for (const signal of ["SIGINT", "SIGQUIT"] as const) {
     if (!(await isStill(postmaster))) return;

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFile, readlink } from "node:fs/promises";
 import { promisify } from "node:util";
 
-/** One process, once: a number alone is used again, so it goes with the moment of its start. */
+/** Pids are reused, so the start time is part of the identity. */
 export interface ProcessIdentity {
   pid: number;
   startedAt: string;
@@ -13,11 +13,11 @@ interface Facts {
   startedAt: string;
 }
 
-/** Undefined when there is no such process. */
+/** Undefined if the process does not exist. */
 async function factsOf(pid: number): Promise<Facts | undefined> {
   if (process.platform !== "linux") return factsFromPs(pid);
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  // The second field is the name in brackets and may hold anything; state and start time are fields 3 and 22.
+  // The second field, the name in brackets, can contain anything. State and start time are fields 3 and 22.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state, startedAt] = [fields[0], fields[19]];
   return state && startedAt
@@ -54,12 +54,12 @@ export async function isStill({ pid, startedAt }: ProcessIdentity): Promise<bool
   return (await identify(pid))?.startedAt === startedAt;
 }
 
-/** What makes process numbers comparable: two containers on one volume each have a process 1. */
+/** Pids are comparable only within a namespace: two containers on one volume each have a process 1. */
 export async function pidNamespace(): Promise<string> {
   return process.platform === "linux" ? readlink("/proc/self/ns/pid").catch(() => "") : "";
 }
 
-/** The directory a process works in; undefined where that cannot be seen. */
+/** Undefined if it is not visible. */
 export async function workingDirectory(pid: number): Promise<string | undefined> {
   return readlink(`/proc/${pid}/cwd`).catch(() => undefined);
 }

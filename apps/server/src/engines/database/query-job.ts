@@ -7,17 +7,16 @@ import type { Statement } from "./sql.ts";
 import { translate, unavailable } from "./unavailable.ts";
 
 /**
- * One query on its way. The caller's promise and the wire end at different moments when a deadline passes: the caller is
- * told at once, the connection stays taken until the server has answered or the connection is given up.
+ * After a deadline the caller's promise rejects at once, but the connection stays busy until the server answers or the
+ * connection is destroyed.
  *
- *     waiting ──► running ──► answered            (caller told, connection free)
+ *     waiting ──► running ──► answered            (connection free)
  *        │           └──────► expired ──► answered | connection destroyed
  *        └──► expired                             (never sent)
  */
 export class QueryJob implements Job, Waiter {
   since = 0;
   queued: RingEntry | undefined;
-  /** The caller has been told. */
   gone = false;
   readonly statement: Statement;
   readonly #deadline: RingEntry;
@@ -49,13 +48,13 @@ export class QueryJob implements Job, Waiter {
     this.#answer.resolve(result);
   }
 
-  /** Tells the caller. Says nothing about the wire. */
+  /** Rejects the caller's promise. The connection is not affected. */
   fail(error: unknown): void {
     if (this.gone) return;
     this.#leave();
-    const told = translate(error);
-    this.#onError?.(told);
-    this.#answer.reject(told);
+    const reason = translate(error);
+    this.#onError?.(reason);
+    this.#answer.reject(reason);
   }
 
   expire(): void {

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 
-/** For connections that are made from now on: as a failover leaves us on a standby. */
+/** For new connections, as after a failover to a standby. */
 async function closeToWrites(setting: "on" | "off"): Promise<void> {
   const name = new URL(own.url).pathname.slice(1);
   await own.database.transaction(async (tx) => {
@@ -17,20 +17,20 @@ async function closeToWrites(setting: "on" | "off"): Promise<void> {
   });
 }
 
-test("a server that only reads, as a standby does, is not ready and says why, and is again when it writes", async () => {
+test("a read-only server is not ready, with a reason, until it accepts writes", async () => {
   await closeToWrites("on");
   const standby = await connectExternalDatabase({ url: own.url, poolSize: 1 });
   expect([await standby.ready(), standby.trouble(), standby.isFull()]).toEqual([false, "read-only", false]);
   const refused = {
     type: "service_unavailable",
     retryable: true,
-    message: "The database is read-only: nothing can be stored for the moment.",
+    message: "The database is read-only. Nothing can be stored.",
   };
   await expect(standby.sql`create table item (id int)`.execute()).rejects.toMatchObject(refused);
   await expect(standby.transaction((tx) => tx`create table item (id int)`)).rejects.toMatchObject(refused);
   expect(await standby.sql`select 1 as one`).toEqual([{ one: 1 }]);
   await closeToWrites("off");
-  // The connection is of before. A refused query ends it: the next one may lead to a server that writes.
+  // The refused query ends the old connection. The next one may reach a server that accepts writes.
   await expect(standby.sql`create table item (id int)`.execute()).rejects.toMatchObject(refused);
   await expect.poll(() => standby.ready()).toBe(true);
   expect(standby.trouble()).toBe(undefined);

@@ -2,27 +2,27 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Database, Sql } from "./database.ts";
 import { codeOf } from "./unavailable.ts";
 
-/** How whoever changes the schema, or needs it to stay, waits for others. */
-export interface Patience {
-  /** Told what is waited for: soon, and now and then as long as it lasts. */
-  tell?: ((text: string) => void) | undefined;
-  /** Ends the waiting, and the work too. */
+export interface WaitOptions {
+  /** Receives the reason for waiting, at first and then periodically. */
+  report?: ((text: string) => void) | undefined;
+  /** Stops the wait and the work. */
   signal?: AbortSignal | undefined;
 }
 
+/** The key of the advisory lock. All nodes must use the same. */
+const migrationLock = 7_242_001;
 const longestWaitMs = 15 * 60_000;
-const tellAgainMs = 30_000;
-const lookMs = 500;
+const reportAgainMs = 30_000;
+const blockerCheckMs = 500;
 const cancelAgainMs = 100;
 const tryLockMs = 200;
 const pauseMs = 3_000;
-/** In this time nobody can use a table that a migration waits for: less than any query has, so nobody is refused. */
+/** A waiting migration blocks all other queries on its table. Must be shorter than the deadline of any query. */
 const lockTimeoutMs = 2_000;
 
 /**
- * Taken by whoever migrates, and shared by those who need the schema to stay. Nobody waits for it within a query or a
- * transaction: both keep a snapshot, and whoever holds the lock may be building an index that waits for all of those. So
- * it is tried, and tried again.
+ * Migrations take the lock exclusively; backups, which need the schema unchanged, share it. Never waits inside a query or
+ * a transaction: their snapshot would block the holder if it builds an index concurrently. So the lock is polled.
  */
 const functionOf = {
   "exclusive until the transaction ends": "pg_try_advisory_xact_lock",
@@ -32,86 +32,80 @@ const functionOf = {
 
 class SchemaInUse extends Error {}
 
-/** One try. */
-export async function takeSchema(sql: Sql, how: keyof typeof functionOf): Promise<void> {
+/** Tries once. */
+export async function lockSchema(sql: Sql, how: keyof typeof functionOf): Promise<void> {
   const [row] = await sql.unsafe<{ taken: boolean }[]>(`select ${functionOf[how]}(${migrationLock}) as taken`);
   if (row?.taken) return;
-  const holder = (await whoHoldsSchema(sql)) ?? "somebody";
+  const holder = (await schemaLockHolders(sql)) ?? "an unknown process";
   throw new SchemaInUse(`another program migrates this database or backs it up: ${holder}`);
 }
 
-/** Nobody migrates while `work` goes on. */
-export function whileSchemaStays<T>(database: Database, patience: Patience, work: () => Promise<T>): Promise<T> {
+/** No migration runs during `work`. */
+export function whileSchemaStays<T>(database: Database, wait: WaitOptions, work: () => Promise<T>): Promise<T> {
   return database.session(async (sql) => {
-    await untilLocked("The lock of the schema", patience, () => takeSchema(sql, "shared until the session ends"));
+    await untilLocked("The schema lock", wait, () => lockSchema(sql, "shared until the session ends"));
     return work();
   });
 }
 
-/**
- * One transaction that changes the schema, tried again until it gets its locks. If it does not get one soon, it steps aside
- * and lets the queries behind it pass.
- */
+/** Retries a transaction until it gets its locks. Each attempt gives up soon, to let queries that it blocks pass. */
 export async function changeSchema<T>(
   database: Database,
   what: string,
-  patience: Patience,
+  wait: WaitOptions,
   work: (tx: Sql) => Promise<T>,
   deadlineMs = longestWaitMs,
 ): Promise<T> {
-  const { signal } = patience;
-  const tell = nowAndThen(patience);
+  const { signal } = wait;
+  const report = throttled(wait);
   const attempt = (): Promise<T> =>
     database.transaction(
       async (tx) => {
-        await takeSchema(tx, "exclusive until the transaction ends");
+        await lockSchema(tx, "exclusive until the transaction ends");
         await tx.unsafe(`set local lock_timeout = ${lockTimeoutMs}`);
         return watched(
           database,
           tx,
-          (holder) => tell(`${what} waits for ${holder}`),
+          (holder) => report(`${what} waits for ${holder}`),
           signal,
           () => work(tx),
         );
       },
       { deadlineMs },
     );
-  return untilLocked(what, patience, attempt);
+  return untilLocked(what, wait, attempt);
 }
 
-/** Tries again, after a pause, what did not get the schema, or stepped aside. */
-export async function untilLocked<T>(what: string, patience: Patience, attempt: () => Promise<T>): Promise<T> {
+/** Retries `attempt` after a pause while a lock is not available. */
+export async function untilLocked<T>(what: string, wait: WaitOptions, attempt: () => Promise<T>): Promise<T> {
   const until = performance.now() + longestWaitMs;
-  const tell = nowAndThen(patience);
+  const report = throttled(wait);
   for (;;) {
-    patience.signal?.throwIfAborted();
+    wait.signal?.throwIfAborted();
     let pause = pauseMs;
     try {
       return await attempt();
     } catch (error) {
-      patience.signal?.throwIfAborted();
+      wait.signal?.throwIfAborted();
       if (error instanceof SchemaInUse) {
-        tell(`Waiting, since ${error.message}`);
+        report(`Waiting: ${error.message}`);
         pause = tryLockMs;
-      } else if (!foundNoLock(error)) throw error;
+      } else if (!isLockFailure(error)) throw error;
       if (performance.now() > until)
-        throw new Error(`${what} was waited for in vain for ${longestWaitMs / 60_000} minutes`, { cause: error });
+        throw new Error(`${what} did not get its lock within ${longestWaitMs / 60_000} minutes`, { cause: error });
     }
-    await sleep(pause, undefined, { signal: patience.signal });
+    await sleep(pause, undefined, { signal: wait.signal });
   }
 }
 
-/** Given up for the lock of another, by us or because both waited for each other. */
-const foundNoLock = (error: unknown): boolean => ["55P03", "40P01"].includes(codeOf(error));
+/** Lock timeout or deadlock. */
+const isLockFailure = (error: unknown): boolean => ["55P03", "40P01"].includes(codeOf(error));
 
-/**
- * While `work` runs on the backend of `own`: says who is in its way, and has it stopped by the server when the signal
- * comes, so that nothing of it stays behind in a queue.
- */
+/** Reports the processes that block `work`, which runs on the backend of `own`, and cancels its query on `signal`. */
 export async function watched<T>(
   database: Database,
   own: Sql,
-  tell: (holder: string) => void,
+  onBlocked: (holder: string) => void,
   signal: AbortSignal | undefined,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -120,17 +114,17 @@ export async function watched<T>(
   let isOver = false;
   let cancelling: Promise<void> | undefined;
 
-  async function lookAround(): Promise<void> {
+  async function watchBlockers(): Promise<void> {
     for (;;) {
-      await sleep(lookMs, undefined, { ref: false });
+      await sleep(blockerCheckMs, undefined, { ref: false });
       if (isOver || signal?.aborted) return;
-      const holder = await whoBlocks(database.sql, pid).catch(() => undefined);
-      if (holder !== undefined && !isOver) tell(holder);
+      const holder = await blockersOf(database.sql, pid).catch(() => undefined);
+      if (holder !== undefined && !isOver) onBlocked(holder);
     }
   }
 
-  async function stopIt(): Promise<void> {
-    // Between two statements there is nothing to stop.
+  async function cancelUntilOver(): Promise<void> {
+    // Between two statements there is nothing to cancel.
     while (!isOver) {
       await database.sql`select pg_cancel_backend(${pid}::int)`.catch(() => undefined);
       await sleep(cancelAgainMs);
@@ -138,11 +132,11 @@ export async function watched<T>(
   }
 
   const onAbort = (): void => {
-    cancelling = stopIt();
+    cancelling = cancelUntilOver();
   };
   signal?.throwIfAborted();
   signal?.addEventListener("abort", onAbort, { once: true });
-  void lookAround();
+  void watchBlockers();
   try {
     return await work();
   } catch (error) {
@@ -151,22 +145,18 @@ export async function watched<T>(
   } finally {
     isOver = true;
     signal?.removeEventListener("abort", onAbort);
-    await cancelling; // one that comes late would meet whoever has the backend next
+    await cancelling; // A late request would cancel the next query of the backend.
   }
 }
 
-/** Of many calls the first, and later one now and then. */
-export function nowAndThen({ tell }: Patience): (text: string) => void {
+export function throttled({ report }: WaitOptions): (text: string) => void {
   let next = 0;
   return (text) => {
     if (performance.now() < next) return;
-    next = performance.now() + tellAgainMs;
-    tell?.(text);
+    next = performance.now() + reportAgainMs;
+    report?.(text);
   };
 }
-
-/** Any number; all nodes must use the same. */
-export const migrationLock = 7_242_001;
 
 interface Holder {
   pid: number;
@@ -174,9 +164,8 @@ interface Holder {
   seconds: number | null;
 }
 
-/** Those in whose way this backend cannot go on, in words; undefined when there are none. */
-export async function whoBlocks(sql: Sql, pid: number): Promise<string | undefined> {
-  return inWords(
+async function blockersOf(sql: Sql, pid: number): Promise<string | undefined> {
+  return describeHolders(
     await sql<Holder[]>`
       select distinct pid, application_name as application,
         extract(epoch from clock_timestamp() - xact_start)::int as seconds
@@ -184,9 +173,8 @@ export async function whoBlocks(sql: Sql, pid: number): Promise<string | undefin
   );
 }
 
-/** Those who migrate this database at the moment, or need it to stay as it is. */
-export async function whoHoldsSchema(sql: Sql): Promise<string | undefined> {
-  return inWords(
+async function schemaLockHolders(sql: Sql): Promise<string | undefined> {
+  return describeHolders(
     await sql<Holder[]>`
       select distinct pid, application_name as application,
         extract(epoch from clock_timestamp() - xact_start)::int as seconds
@@ -196,7 +184,7 @@ export async function whoHoldsSchema(sql: Sql): Promise<string | undefined> {
   );
 }
 
-function inWords(holders: readonly Holder[]): string | undefined {
+function describeHolders(holders: readonly Holder[]): string | undefined {
   if (holders.length === 0) return undefined;
   return holders
     .map(({ pid, application, seconds }) => {

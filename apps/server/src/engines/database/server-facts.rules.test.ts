@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type ServerFacts, whyDoubtful, whyUnfit } from "./server-facts.rules.ts";
+import { type ServerFacts, unfitReason, versionWarning } from "./server-facts.rules.ts";
 
 const good: ServerFacts = { version: 180004, encoding: "UTF8", schema: "public", role: "app", database: "gantry" };
 
@@ -8,10 +8,10 @@ test.each([
   [180012, undefined, undefined],
   [180003, undefined, "The database is PostgreSQL 18.3, which lacks security fixes. Upgrade it to 18.4 or later."],
   [190000, undefined, undefined],
-  [170006, undefined, "The database is PostgreSQL 17: Gantry is tested with 18, to which it should be upgraded"],
-  [150000, undefined, "The database is PostgreSQL 15: Gantry is tested with 18, to which it should be upgraded"],
-  [140012, "it is PostgreSQL 14, and Gantry needs 15 or later, best 18", expect.any(String)],
-  [90624, "it is PostgreSQL 9, and Gantry needs 15 or later, best 18", expect.any(String)],
+  [170006, undefined, "The database is PostgreSQL 17. Gantry is tested with 18: upgrade the database."],
+  [150000, undefined, "The database is PostgreSQL 15. Gantry is tested with 18: upgrade the database."],
+  [140012, "it is PostgreSQL 14, and Gantry needs 15 or later. Use 18.", expect.any(String)],
+  [90624, "it is PostgreSQL 9, and Gantry needs 15 or later. Use 18.", expect.any(String)],
 ])("version %i", (version, unfit, doubtful) => {
-  expect([whyUnfit({ ...good, version }), whyDoubtful({ ...good, version })]).toEqual([unfit, doubtful]);
+  expect([unfitReason({ ...good, version }), versionWarning({ ...good, version })]).toEqual([unfit, doubtful]);
 });

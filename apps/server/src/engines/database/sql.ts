@@ -1,11 +1,10 @@
 import pg from "pg";
 import type { Json, Part, Query, Rows, Sql } from "./database.ts";
 
-/** A query as the server gets it. */
 export interface Statement {
   text: string;
   values: (string | Buffer | null)[];
-  /** A connection prepares it under this name when it first runs it. */
+  /** The name of the prepared statement. */
   name?: string | undefined;
 }
 
@@ -25,7 +24,7 @@ class Identifiers {
   }
 }
 
-/** Where each template stands in the source: an answer of the server comes long after the call that asked. */
+/** The source position of each template, for the stack of errors. */
 const origins = new WeakMap<readonly string[], { stack?: string }>();
 
 function rememberOrigin(strings: readonly string[], calledAs: (...args: never[]) => unknown): void {
@@ -87,7 +86,7 @@ class LazyQuery<T> implements Query<T> {
 }
 
 function rowsOf<T>(result: pg.QueryResult | pg.QueryResult[]): Rows<T> {
-  // A text of several statements has several results.
+  // Several statements have several results.
   const last = Array.isArray(result) ? result.at(-1) : result;
   return Object.defineProperty(last?.rows ?? [], "count", { value: last?.rowCount ?? 0 }) as unknown as Rows<T>;
 }
@@ -104,7 +103,7 @@ function writePart(part: unknown, values: Statement["values"]): string {
   return `$${values.push(encode(part))}${castOf(part)}`;
 }
 
-/** The server finds the type of numbers and texts by itself. */
+/** The server infers the type of numbers and texts. */
 function castOf(value: unknown): string {
   if (typeof value !== "object") return typeof value === "boolean" ? "::bool" : "";
   if (value instanceof Date) return "::timestamptz";
@@ -125,7 +124,7 @@ function encodeScalar(value: unknown): string {
   if (typeof value === "number" || typeof value === "boolean" || typeof value === "bigint") return String(value);
   if (value instanceof Date) return value.toISOString();
   if (value instanceof JsonValue) return value.json;
-  throw new TypeError(`A value for the database is of no type that it knows: ${typeof value}`);
+  throw new TypeError(`Values of type ${typeof value} cannot be sent to the database`);
 }
 
 function encodeArray(values: readonly unknown[]): string {
@@ -155,7 +154,6 @@ function nameOf(text: string): string {
   return name;
 }
 
-/** `sql` as callers use it, over whatever runs a statement. */
 export function sqlOver(run: Run): Sql {
   function sql(first: TemplateStringsArray | string, ...parts: Part[]): unknown {
     if (typeof first === "string") return new Identifiers([first, ...(parts as string[])]);

@@ -3,11 +3,11 @@ import { type ConnectionOptions, checkServerIdentity, createSecureContext, getCA
 
 export interface Tls {
   options: ConnectionOptions;
-  /** A server that offers no TLS is used without. */
+  /** Connects without TLS if the server does not support it. */
   isOptional?: boolean;
 }
 
-/** How a connection is encrypted and whom it trusts, by `sslmode` as libpq has it; undefined: not at all. */
+/** `sslmode` as in libpq. Undefined: no TLS. */
 export async function readTls(address: URL): Promise<Tls | undefined> {
   const mode = address.searchParams.get("sslmode") ?? "";
   if (mode === "prefer") return { options: { rejectUnauthorized: false }, isOptional: true };
@@ -22,7 +22,7 @@ async function tlsOptions(mode: string, { hostname, searchParams }: URL): Promis
     ...(await ownCertificate(searchParams)),
   };
   refuseUnusable(own);
-  // Whoever names an authority means it: libpq then checks against it, too.
+  // With an sslrootcert libpq checks the certificate too.
   if (mode === "require" && !root) return { ...own, rejectUnauthorized: false };
   return {
     ca: [...getCACertificates("default"), ...getCACertificates("system")],
@@ -39,7 +39,7 @@ async function ownCertificate(given: URLSearchParams): Promise<ConnectionOptions
 
 async function read(name: string, file: string): Promise<string> {
   return readFile(file, "utf8").catch((error: Error) => {
-    throw new Error(`DATABASE_URL names a file as ${name} that cannot be read: ${error.message}`, { cause: error });
+    throw new Error(`The ${name} file of DATABASE_URL cannot be read: ${error.message}`, { cause: error });
   });
 }
 
@@ -48,6 +48,6 @@ function refuseUnusable(own: ConnectionOptions): void {
     createSecureContext(own);
   } catch (error) {
     const reason = (error as Error).message;
-    throw new Error(`The certificates that DATABASE_URL names cannot be used: ${reason}`, { cause: error });
+    throw new Error(`The certificates in DATABASE_URL cannot be used: ${reason}`, { cause: error });
   }
 }

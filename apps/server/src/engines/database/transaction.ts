@@ -9,9 +9,9 @@ import { isDenied, isDiskFull } from "./unavailable.ts";
 
 /**
  *     begin ──► work ──► commit ──► answered "COMMIT": resolve
- *       │         │         └─────► answered "ROLLBACK" (a statement had failed and work did not say): reject
+ *       │         │         └─────► answered "ROLLBACK" (`work` ignored a failed statement): reject
  *       │         └─ rejected ──► rollback ──► reject
- *       └─ at any point the server is away or late ──► the connection is destroyed, the server rolls back by itself
+ *       └─ the server is down or late ──► the connection is destroyed and the server rolls back
  */
 export async function runTransaction<T>(
   pool: Pool,
@@ -56,7 +56,7 @@ async function abandon(
   if (connection.ended) return;
   if (isUnavailable(error) && !isDiskFull(error) && !isDenied(error)) return connection.end(error);
   try {
-    await command("rollback"); // outside a transaction (after a COMMIT that failed) only a warning
+    await command("rollback"); // After a failed COMMIT only a warning.
   } catch (rollbackError) {
     connection.end(rollbackError);
   }
@@ -83,8 +83,8 @@ function transactionOver(run: Run): Transaction {
 }
 
 /**
- * The connection ends with the work: nobody finds settings or locks of before on one that is used again. Its locks are
- * given back before, as a pooler may keep the server's side of it.
+ * Closes the connection afterwards, so that settings and locks are not reused. Releases its locks first, because a pooler
+ * may keep the backend.
  */
 export async function runSession<T>(
   pool: Pool,

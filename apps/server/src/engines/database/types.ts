@@ -1,4 +1,4 @@
-/** `{1,NULL,"a \"b\""}`, nested at will; `[2:3]={...}` is an array that does not start at 1. Seven times as fast as the driver's. */
+/** Parses `{1,NULL,"a \"b\""}`, nested, and `[2:3]={...}` (does not start at 1). Seven times as fast as the driver's parser. */
 export function parseArray(text: string, parse: (text: string) => unknown): unknown[] {
   let at = text.indexOf("{");
 
@@ -51,7 +51,6 @@ function safeInteger(text: string): number {
 
 const toDate: Parse = (text) => new Date(text);
 
-/** Of a built-in type: its OID, that of its array, and how its text is read. */
 const builtIn: readonly (readonly [type: number, array: number, parse: Parse])[] = [
   [16, 1000, (text) => text === "t"], // bool
   [17, 1001, (text) => Buffer.from(text.slice(2), "hex")], // bytea
@@ -80,5 +79,5 @@ for (const [type, array, parse] of builtIn) {
   parsers.set(array, (text) => parseArray(text, parse));
 }
 
-/** Types that migrations create are read as text, their arrays too: cast those to `text[]`. */
+/** Values of types from migrations stay text. Cast their arrays to `text[]`. */
 export const types = { getTypeParser: (oid: number): Parse => parsers.get(oid) ?? String };

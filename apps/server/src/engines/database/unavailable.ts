@@ -2,15 +2,10 @@ import pg from "pg";
 import { Fault, fault } from "../../kernel/errors.ts";
 import type { Trouble } from "./database.ts";
 
-/** A failover left us on a standby, or someone has closed it to writes. */
 const readOnly = "25006";
-/** Our role has not, or no longer, the rights that it needs. */
 const denied = "42501";
 
-/**
- * Errors that say "the server is away, or threw us out, or lets us do nothing, or has nothing left to work with", by Node's code or
- * SQLSTATE. SQLSTATE classes 08 (connection) and 53 (out of connections, memory, disk) count as a whole.
- */
+/** Codes of Node and SQLSTATEs of an unusable server. Classes 08 (connection) and 53 (resources) count as a whole. */
 const awayCodes = new Set([
   ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"],
   ...["ENOENT", "EADDRNOTAVAIL", "ERR_STREAM_DESTROYED", "ERR_SOCKET_CLOSED"],
@@ -20,7 +15,7 @@ const awayCodes = new Set([
 ]);
 
 const diskFull = "53100";
-/** The driver keeps a connection after these, so it may be used again. */
+/** The connection can be used again after these. */
 const harmlessCodes = new Set(["57014", diskFull, denied]);
 
 export function codeOf(error: unknown): string {
@@ -28,12 +23,12 @@ export function codeOf(error: unknown): string {
   return typeof code === "string" ? code : "";
 }
 
-/** A query that was answered by the server with an error, as opposed to one that was not answered properly. */
+/** The server answered the query with an error. */
 export function isAnswer(error: unknown): error is pg.DatabaseError {
   return error instanceof pg.DatabaseError;
 }
 
-/** A migration has changed what a prepared statement answers with: unprepared it works. */
+/** A migration has changed the columns of a prepared statement. Unprepared it works. */
 export function isOutdatedPlan(error: unknown): boolean {
   return isAnswer(error) && error.routine === "RevalidateCachedQuery";
 }
@@ -50,7 +45,6 @@ export function endsConnection(error: unknown): boolean {
 const hasCode = (error: unknown, code: string): boolean =>
   codeOf(error) === code || (error instanceof Fault && codeOf(error.cause) === code);
 
-/** The server is there and has no room for what the query would have stored. */
 export function isDiskFull(error: unknown): boolean {
   return hasCode(error, diskFull);
 }
@@ -59,13 +53,12 @@ export function isDenied(error: unknown): boolean {
   return hasCode(error, denied);
 }
 
-/** Why no connection is to be had, as far as the server has said. */
 export function troubleOf(refusal: unknown): Trouble {
   if (isOutOfConnections(refusal)) return "no connection left";
   return isAnswer(refusal) && codeOf(refusal).startsWith("28") ? "login refused" : "away";
 }
 
-/** All that the server, the database or the role may have are taken. */
+/** The connection limit of the server, the database or the role is reached. */
 export function isOutOfConnections(error: unknown): boolean {
   return codeOf(error) === "53300";
 }
@@ -74,36 +67,26 @@ export function unavailable(message: string, cause?: unknown): Fault {
   return fault("service_unavailable", message, { cause });
 }
 
-/** What a caller sees: the server being away is a fault, everything else (a bug in the SQL, a constraint) stays as it is. */
+/** An unusable server becomes a fault. Other errors, such as constraints and bugs in the SQL, stay unchanged. */
 export function translate(error: unknown): unknown {
   return isAway(error) ? awayFor(error) : error;
 }
 
-/** Why the server cannot be used, which it may have said itself. */
 export function awayFor(error: unknown): Fault {
   const code = isAnswer(error) ? codeOf(error) : "";
-  if (code === diskFull) {
-    return unavailable("The database has no room left: nothing can be stored for the moment.", error);
-  }
-  if (code === readOnly) {
-    return unavailable("The database is read-only: nothing can be stored for the moment.", error);
-  }
-  if (code === denied) {
-    return unavailable("The database denies its role what is needed: nothing can be done for the moment.", error);
-  }
-  return unavailable("The database cannot be reached for the moment.", error);
+  if (code === diskFull) return unavailable("The database disk is full. Nothing can be stored.", error);
+  if (code === readOnly) return unavailable("The database is read-only. Nothing can be stored.", error);
+  if (code === denied) return unavailable("The database role lacks privileges on its tables or schema.", error);
+  return unavailable("The database cannot be reached.", error);
 }
 
-/**
- * What the system, or a server that just started, says of a full disk names no place: this says which, and what to do.
- * Other errors stay as they are.
- */
-export function orNoRoomIn(place: string, error: unknown): unknown {
+/** Adds the folder and advice to the error of a full disk. Other errors stay unchanged. */
+export function explainFullDisk(folder: string, error: unknown): unknown {
   const isFull = ["ENOSPC", "EDQUOT"].includes(codeOf(error)) || isDiskFull(error);
   if (!isFull || !(error instanceof Error)) return error;
-  return noRoomIn(place, error.cause instanceof Error ? error.cause.message : error.message, error);
+  return diskFullError(folder, error.cause instanceof Error ? error.cause.message : error.message, error);
 }
 
-export function noRoomIn(place: string, reason: string, cause?: unknown): Error {
-  return new Error(`There is no room left on the disk of ${place}: make some, then try again. ${reason}`, { cause });
+export function diskFullError(folder: string, reason: string, cause?: unknown): Error {
+  return new Error(`The disk of ${folder} is full. Free some space, then try again. ${reason}`, { cause });
 }

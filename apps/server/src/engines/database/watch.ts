@@ -2,27 +2,26 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Cluster } from "./cluster.ts";
 import { ensurePostmaster, type Postmaster } from "./postmaster.ts";
 import { isStill } from "./processes.ts";
-import { boundLog, lastWords, reasonIn } from "./server-log.ts";
+import { boundLog, logTail, reasonIn } from "./server-log.ts";
 
 export interface Watch {
-  /** The server as it is now. */
   readonly current: Postmaster;
-  /** Waits for a restart that is under way; afterwards nothing is started any more. */
+  /** Waits for a running restart. Starts nothing afterwards. */
   stop(): Promise<void>;
 }
 
 export interface WatchEvents {
   onTrouble(text: string, error?: unknown): void;
-  /** Told what a server said last, each time that one has ended. */
-  onEnd(words: string): void;
+  /** Receives the end of the log each time that a server has ended. */
+  onEnd(tail: string): void;
 }
 
-const lookMs = 200;
+const checkMs = 200;
 const longestWaitMs = 10_000;
-const logLookMs = 60_000;
+const logCheckMs = 60_000;
 
 /**
- * Restarts the server when it dies. It is looked at instead of waited for, because an adopted one is not our child.
+ * Restarts the server when it dies. Polls, because an adopted server is not our child.
  *
  *     running ──gone──► starting ──► running
  *                        ▲    └─ failed ─┐
@@ -35,13 +34,13 @@ export function watchPostmaster(cluster: Cluster, first: Postmaster, { onTrouble
   const pause = (ms: number): Promise<unknown> => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
 
   async function restart(): Promise<void> {
-    const told = new Set<string>();
-    const failed = (words: string): void => {
-      onEnd(words);
-      const reason = reasonIn(words);
-      if (told.has(reason)) return;
-      told.add(reason);
-      onTrouble(`PostgreSQL does not start again, it is tried further. ${words}`);
+    const reported = new Set<string>();
+    const failed = (tail: string): void => {
+      onEnd(tail);
+      const reason = reasonIn(tail);
+      if (reported.has(reason)) return;
+      reported.add(reason);
+      onTrouble(`PostgreSQL does not restart. Retrying. ${tail}`);
     };
     for (let waitMs = 100; !signal.aborted; waitMs = Math.min(waitMs * 2, longestWaitMs)) {
       try {
@@ -56,13 +55,13 @@ export function watchPostmaster(cluster: Cluster, first: Postmaster, { onTrouble
   }
 
   async function loop(): Promise<void> {
-    for (let looks = 1; !signal.aborted; looks++) {
-      await pause(lookMs);
-      if (looks % (logLookMs / lookMs) === 0) await boundLog(cluster).catch(() => undefined);
+    for (let checks = 1; !signal.aborted; checks++) {
+      await pause(checkMs);
+      if (checks % (logCheckMs / checkMs) === 0) await boundLog(cluster).catch(() => undefined);
       if (signal.aborted || (await isStill(current))) continue;
-      const words = await lastWords(cluster);
-      onEnd(words);
-      onTrouble(`PostgreSQL (process ${current.pid}) has died. ${words}`);
+      const tail = await logTail(cluster);
+      onEnd(tail);
+      onTrouble(`PostgreSQL (process ${current.pid}) has died. ${tail}`);
       await restart();
     }
   }

@@ -48,7 +48,7 @@ test("a role that lost its rights is reported, and the server recovers when they
   expect([refused.status, refused.headers.get("x-service-retryable"), refused.body.detail[0]]).toMatchObject([
     503,
     "true",
-    { msg: "The database denies its role what is needed: nothing can be done for the moment." },
+    { msg: "The database role lacks privileges on its tables or schema." },
   ]);
   await superuser.sql.unsafe(`grant all on all tables in schema public to ${name}`);
   await servesAgain();
