@@ -8,7 +8,7 @@ import {
 import type { Net } from "../net/net.ts";
 import { notMade, ofStatus, toToolServerError } from "./failures.ts";
 import type { ToolLimits } from "./limits.ts";
-import { tooManyMessages } from "./message-count.ts";
+import { tooManyMessages } from "./message-limits.ts";
 import { createNetFetch, type NetFetch } from "./net-fetch.ts";
 import { ToolServerError, type ToolServerTarget } from "./tools.ts";
 import { WatchedTransport } from "./watched-transport.ts";
@@ -16,7 +16,7 @@ import { WatchedTransport } from "./watched-transport.ts";
 export interface OpenServer {
   client: Client;
   transport: WatchedTransport;
-  /** Bytes received on streams on which the server speaks unasked. */
+  /** Bytes received outside of answers, on the server's own streams. */
   streamed(): number;
 }
 
@@ -30,12 +30,12 @@ export interface ConnectHooks {
 /** A stream that the server keeps ending is opened again so many times. */
 const mostReconnections = 30;
 const reconnection = { initialReconnectionDelay: 1000, maxReconnectionDelay: 30_000, reconnectionDelayGrowFactor: 1.5 };
-/** The revision of the protocol that knows no `initialize`. */
+/** The revision of the protocol without `initialize`. */
 const sessionless = "2026-07-28";
 
 /**
- * Connects and shakes hands. Almost every server knows `initialize`, so that comes first; one that answers but refuses
- * it is asked once more in the way of the later revisions, which have no sessions.
+ * Connects and does the handshake. Almost every server supports `initialize`, so that is tried first. If the server refuses
+ * it, the sessionless handshake of later revisions follows.
  */
 export async function connectServer(
   net: Net,
@@ -47,7 +47,7 @@ export async function connectServer(
     return await connect(net, target, limits, hooks, "legacy");
   } catch (error) {
     if (!isRefusal(error) || target.connectionType === "sse") throw error;
-    // What the first attempt met is what most owners can do something about.
+    // The error of the first attempt is more useful to most owners.
     return await connect(net, target, limits, hooks, { pin: sessionless }).catch(() => {
       throw error;
     });
@@ -62,20 +62,20 @@ async function connect(
   mode: "legacy" | { pin: string },
 ): Promise<OpenServer> {
   const late = Promise.withResolvers<never>();
-  const way = createNetFetch(net, target, limits, (request) => {
+  const netFetch = createNetFetch(net, target, limits, (request) => {
     if (request !== undefined) return transport.cutFlood(request);
     late.reject(notMade(tooManyMessages()));
     transport.leaveFlood();
   });
-  const transport: WatchedTransport = new WatchedTransport(createTransport(target, way, limits), {
+  const transport: WatchedTransport = new WatchedTransport(createTransport(target, netFetch, limits), {
     notifyMs: limits.notifyMs,
-    onSessionLeft: (session) => endSession(target, way, limits, session),
+    onSessionLeft: (session) => endSession(target, netFetch, limits, session),
   });
   const options: ClientOptions = {
-    // No sampling, no questions to the user, no roots: a server can ask for nothing but a ping.
+    // No sampling, elicitation or roots: a server can only send pings.
     capabilities: {},
     versionNegotiation: { mode },
-    // The library would compile the servers' schemas in this process; any pattern in them could hold it up.
+    // The library would compile the schemas of servers in this process, where a hostile pattern could block it.
     jsonSchemaValidator: { getValidator: acceptAnything },
     listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onToolsChanged } },
   };
@@ -85,14 +85,14 @@ async function connect(
   }, limits.connectMs);
   const connected = client.connect(transport, { timeout: limits.connectMs });
   try {
-    // The library waits for ever for some servers, and for an `sse` stream that is closed from here.
+    // The library waits forever for some servers, and for an `sse` stream that we closed.
     await Promise.race([connected, late.promise]);
     client.onclose = onClosed;
-    return { client, transport, streamed: way.streamed };
+    return { client, transport, streamed: netFetch.streamed };
   } catch (error) {
     connected.catch(() => {});
     await transport.close().catch(() => {});
-    throw connectFailure(error, way);
+    throw connectFailure(error, netFetch);
   } finally {
     clearTimeout(timer);
   }
@@ -110,7 +110,7 @@ function createTransport(target: ToolServerTarget, { fetch }: NetFetch, limits: 
   return new StreamableHTTPClientTransport(url, {
     fetch,
     reconnectionOptions: { ...reconnection, maxRetries: 2 },
-    // The server may name the pause itself; it is neither believed to be nothing nor to be a year.
+    // The server chooses the pause, within bounds.
     reconnectionScheduler: (reconnect, delay) => {
       if (++reconnections > mostReconnections) return () => {};
       const pause = Math.min(Math.max(delay, reconnection.initialReconnectionDelay), limits.callMs);
@@ -120,7 +120,7 @@ function createTransport(target: ToolServerTarget, { fetch }: NetFetch, limits: 
   });
 }
 
-/** By a request of its own: the transport, and all that still arrives on it, is closed by then. */
+/** Outside of the transport, which is closed by then. */
 function endSession({ url }: ToolServerTarget, { fetch }: NetFetch, { farewellMs }: ToolLimits, session: string): void {
   const headers = { "mcp-session-id": session };
   fetch(url, { method: "DELETE", headers, signal: AbortSignal.timeout(farewellMs) }).then(
@@ -129,7 +129,7 @@ function endSession({ url }: ToolServerTarget, { fetch }: NetFetch, { farewellMs
   );
 }
 
-/** What the net port or the server said is clearer than what the library made of it. */
+/** The error of the net port or the server is clearer than the library's. */
 function connectFailure(error: unknown, { last }: NetFetch): ToolServerError {
   if (error instanceof ToolServerError) return error;
   const met = last();

@@ -1,3 +1,4 @@
+import { sleep } from "../../kernel/sleep.ts";
 import type { Net } from "../net/net.ts";
 import { connectServer, type OpenServer } from "./connect.ts";
 import type { ToolLimits } from "./limits.ts";
@@ -5,14 +6,14 @@ import type { ToolList, ToolServerTarget } from "./tools.ts";
 
 export interface Connection extends OpenServer {
   readonly target: ToolServerTarget;
-  /** The list of tools, while it is believed. */
+  /** The cached list of tools. */
   tools: { listed: Promise<ToolList>; at: number; isUnderWay: boolean } | undefined;
 }
 
 interface Kept {
   revision: number;
   opening: Promise<Connection>;
-  /** Once open. */
+  /** Undefined while opening. */
   connection: Connection | undefined;
   openedAt: number;
   users: number;
@@ -20,11 +21,11 @@ interface Kept {
 }
 
 /**
- * One connection a server, used by all calls to it.
+ * One connection per server, shared by all its calls.
  *
  *   (first use) ──► opening ──► open, used by n ⇄ idle ──after a while──► closed
  *                      │          └─ stream broken, session lost, too old, other revision ──► replaced at the next use
- *                      └─ failed: told to all who wait, forgotten
+ *                      └─ failed: all waiting calls fail, and the connection is dropped
  */
 export class Connections {
   readonly #net: Net;
@@ -39,7 +40,7 @@ export class Connections {
     this.#version = version;
   }
 
-  /** Uses the server's connection, opened where there is none; it stays open at least as long as `work` runs. */
+  /** Opens the connection if needed. It stays open while `work` runs. */
   async use<T>(
     target: ToolServerTarget,
     signal: AbortSignal,
@@ -56,7 +57,7 @@ export class Connections {
     }
   }
 
-  /** The next use opens another one. Calls that still run on this one end as they can. */
+  /** The next use opens another connection. Running calls stay on this one. */
   drop(connection: Connection): void {
     const kept = this.#byServer.get(connection.target.id);
     if (kept?.connection === connection) this.#retire(connection.target.id, kept);
@@ -78,7 +79,7 @@ export class Connections {
   #keptFor(target: ToolServerTarget): Kept {
     const known = this.#byServer.get(target.id);
     if (known && known.revision === target.revision && !this.#isWorn(known)) {
-      // A Map keeps the order of insertion: the first ones are those not used for longest.
+      // Moves to the end: the first entries of the map are the least recently used.
       this.#byServer.delete(target.id);
       this.#byServer.set(target.id, known);
       return known;
@@ -99,7 +100,7 @@ export class Connections {
       () => this.#forgetThis(target.id, kept),
     );
     this.#byServer.set(target.id, kept);
-    this.#makeRoom();
+    this.#evict();
     return kept;
   }
 
@@ -130,7 +131,7 @@ export class Connections {
     }
   }
 
-  #makeRoom(): void {
+  #evict(): void {
     for (const [id, kept] of this.#byServer) {
       if (this.#byServer.size <= this.#limits.connections) return;
       if (kept.users === 0 && kept.connection) this.#retire(id, kept);
@@ -147,11 +148,11 @@ export class Connections {
     if (kept.users === 0) this.#end(kept);
   }
 
-  /** Says good-bye and closes; nobody waits for it but the end of the process. */
+  /** Ends the session and closes in the background. Only `close` waits for it. */
   #end(kept: Kept): void {
     clearTimeout(kept.idle);
     const closing = kept.opening.then(
-      (connection) => farewell(connection, this.#limits.farewellMs),
+      (connection) => closePolitely(connection, this.#limits.farewellMs),
       () => {},
     );
     this.#closing.add(closing);
@@ -159,17 +160,14 @@ export class Connections {
   }
 }
 
-async function farewell({ client, transport }: Connection, farewellMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, farewellMs);
-  });
-  await Promise.race([transport.endSession().catch(() => {}), late]);
-  clearTimeout(timer);
+async function closePolitely({ client, transport }: Connection, farewellMs: number): Promise<void> {
+  const timer = new AbortController();
+  await Promise.race([transport.endSession().catch(() => {}), sleep(farewellMs, timer.signal).catch(() => {})]);
+  timer.abort();
   await client.close().catch(() => {});
 }
 
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();
   const onAbort = () => aborted.reject(signal.reason);

@@ -7,13 +7,12 @@ const program = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-
 
 export interface EverythingServer {
   url: string;
-  /** Kills it at once. */
   kill(): Promise<void>;
-  /** Starts it again on the same port. */
+  /** Restarts on the same port. */
   start(): Promise<void>;
 }
 
-/** The reference server of the MCP project, as a process of its own. */
+/** The reference server of the MCP project, as a child process. */
 export async function everythingServer(connectionType: "streamable_http" | "sse"): Promise<EverythingServer> {
   const port = await freePort();
   const sse = connectionType === "sse";
@@ -25,12 +24,12 @@ export async function everythingServer(connectionType: "streamable_http" | "sse"
       stdio: ["ignore", "ignore", "pipe"],
     });
     const started = Promise.withResolvers<void>();
-    let said = "";
+    let output = "";
     child.stderr?.on("data", (chunk) => {
-      said += String(chunk);
-      if (/listening on port|running on port/.test(said)) started.resolve();
+      output += String(chunk);
+      if (/listening on port|running on port/.test(output)) started.resolve();
     });
-    child.once("exit", () => started.reject(new Error(`the everything server ended: ${said}`)));
+    child.once("exit", () => started.reject(new Error(`the everything server ended: ${output}`)));
     await started.promise;
   }
 

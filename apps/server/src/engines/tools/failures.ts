@@ -1,8 +1,8 @@
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, SseError } from "@modelcontextprotocol/client";
+import { isRecord } from "../../kernel/is-record.ts";
 import { NetError, type NetFailure } from "../net/net.ts";
-import { isObject, type Json, textOf } from "./json.ts";
-import { tooManyMessages } from "./message-count.ts";
-import { quote } from "./quote.rules.ts";
+import { type Json, textOf } from "./json.ts";
+import { tooManyMessages } from "./message-limits.ts";
 import { ToolServerError, type ToolServerFailure, type ToolServerTarget } from "./tools.ts";
 import { floodCode, streamEndedCode, type WatchedTransport } from "./watched-transport.ts";
 
@@ -16,12 +16,12 @@ const ofNet: Record<NetFailure, ToolServerFailure> = {
   too_many_redirects: "unreachable",
   status: "unreachable",
 };
-/** With these, nothing was sent. */
+/** Nothing was sent. */
 const beforeSending: ReadonlySet<NetFailure> = new Set(["invalid_url", "address_refused", "unreachable"]);
 
 /**
- * The status that the server refused a request with. In the older connection type the library puts it into a text, and
- * names the status of an answer that is no stream of events too, which is no refusal.
+ * The status of a refused request. For `sse` the library reports it as text, and also reports the status of an answer that
+ * is not an event stream, which is not a refusal.
  */
 function statusOf(error: unknown): { status: number; text: string } | undefined {
   if (error instanceof SdkHttpError) return { status: error.status, text: String(error.data.text ?? "") };
@@ -32,12 +32,12 @@ function statusOf(error: unknown): { status: number; text: string } | undefined 
   return posted ? { status: Number(posted[1]), text: posted[2] ?? "" } : undefined;
 }
 
-/** Codes of JSON-RPC for a method, or arguments, that a server has looked at. */
+/** JSON-RPC codes: method not found, invalid params. The server has read the request. */
 const ofTheRequest: ReadonlySet<unknown> = new Set([-32_601, -32_602]);
 
 /**
- * The server does not know the session; it has not looked at the request itself. One that never gave a session has none to
- * lose, whatever its refusals say.
+ * The server does not know the session and has not read the request. Impossible for a server that never assigned a session,
+ * regardless of its error texts.
  */
 export function isSessionLost(error: unknown, { hasSession }: Pick<WatchedTransport, "hasSession">): boolean {
   if (error instanceof SdkError && error.code === SdkErrorCode.NotConnected) return true;
@@ -47,7 +47,7 @@ export function isSessionLost(error: unknown, { hasSession }: Pick<WatchedTransp
   return refusal.status === 404 || (refusal.status === 400 && /session|not initialized/i.test(refusal.text));
 }
 
-/** Whatever the library, the net port or the server made of a request, in our words. */
+/** Translates errors of the library, the net port and the server. */
 export function toToolServerError(error: unknown): ToolServerError {
   if (error instanceof ToolServerError) return error;
   const unknown = { outcome: "unknown", cause: error } as const;
@@ -61,7 +61,7 @@ export function toToolServerError(error: unknown): ToolServerError {
   if (refusal) return ofStatus(refusal.status, error);
   if (error instanceof ProtocolError) {
     if (error.code === floodCode) return tooManyMessages();
-    if (error.code === streamEndedCode) return new ToolServerError("cut", "The server broke off its answer", unknown);
+    if (error.code === streamEndedCode) return new ToolServerError("cut", "The server's answer is incomplete", unknown);
     return new ToolServerError("protocol", `The server refuses: ${quote(error.message)}`, unknown);
   }
   if (error instanceof SdkError) {
@@ -74,22 +74,20 @@ export function toToolServerError(error: unknown): ToolServerError {
   }
   const version = unknownVersion(error);
   if (version !== undefined) {
-    const message = `The server speaks version ${quote(version)} of the protocol, which is not known here`;
+    const message = `The server uses version ${quote(version)} of the protocol, which is not supported`;
     return new ToolServerError("protocol", message, unknown);
   }
-  return new ToolServerError("protocol", "The server does not answer as an MCP server does", unknown);
+  return new ToolServerError("protocol", "The server does not answer like an MCP server", unknown);
 }
 
-/** The library has it in a text alone. */
 function unknownVersion(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return /^Server's protocol version is not supported: (.*)/s.exec(error.message)?.[1];
 }
 
 /**
- * A call that was refused by its status, with the server's own word on it: where that is an error of JSON-RPC, as one that
- * came with any other answer. What is wrong with one call says nothing about the server; what says more is told as it is
- * of every request.
+ * A call that was refused by its status. A JSON-RPC error in the body becomes the result of the call. A 4xx concerns one
+ * call only and does not mark the server as unreachable. Undefined for statuses that concern all requests.
  */
 export function refusedCall(
   error: unknown,
@@ -99,14 +97,14 @@ export function refusedCall(
   if (!refusal || [401, 403, 405].includes(refusal.status) || isSessionLost(error, transport)) return undefined;
   const { status, text } = refusal;
   const isOfOneCall = status >= 400 && status < 500;
-  const said = textOf(rpcError(text)?.message);
-  // Without a word of JSON-RPC there is no MCP server at this address.
-  if (status === 404 && said === undefined) return undefined;
-  if (isOfOneCall && said !== undefined) return { message: said };
+  const explanation = textOf(rpcError(text)?.message);
+  // A 404 without JSON-RPC: there is not an MCP server at this address.
+  if (status === 404 && explanation === undefined) return undefined;
+  if (isOfOneCall && explanation !== undefined) return { message: explanation };
   const { message, reason, outcome } = ofStatus(status, error);
-  // A page for a browser explains nothing to anybody else.
-  const words = quote(said ?? (/^\s*</.test(text) ? "" : text));
-  return new ToolServerError(isOfOneCall ? "refused" : reason, words === "" ? message : `${message}: ${words}`, {
+  // HTML is not quoted.
+  const quoted = quote(explanation ?? (/^\s*</.test(text) ? "" : text));
+  return new ToolServerError(isOfOneCall ? "refused" : reason, quoted === "" ? message : `${message}: ${quoted}`, {
     cause: error,
     outcome,
     status,
@@ -116,27 +114,29 @@ export function refusedCall(
 function rpcError(text: string): Json | undefined {
   try {
     const { jsonrpc, error }: Record<string, unknown> = Object(JSON.parse(text));
-    return jsonrpc === "2.0" && isObject(error) ? error : undefined;
+    return jsonrpc === "2.0" && isRecord(error) ? error : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Shaking hands and listing call no tool. */
+/** For the handshake and listing, which do not call a tool. */
 export function notMade({ reason, message, cause, status }: ToolServerError): ToolServerError {
   return new ToolServerError(reason, message, { cause, ...(status !== undefined && { status }) });
 }
 
-/** What its owner can do about it, where that depends on how the server was registered. */
+/** Adds advice that depends on how the server was registered. */
 export function withAdvice(error: ToolServerError, { header, connectionType }: ToolServerTarget): ToolServerError {
   const { reason, status, outcome, cause } = error;
   const changed = (message: string) =>
     new ToolServerError(reason, message, { outcome, cause, ...(status !== undefined && { status }) });
   if (status === 401 && !header) {
-    return changed("The server wants credentials (status 401): give a token or a key as auth. There is no OAuth here");
+    return changed(
+      "The server requires credentials (status 401). Add a token or a key as auth. OAuth is not supported",
+    );
   }
   if (status === 405 && connectionType === "sse") {
-    return changed(`${error.message}; it may be one for the connection_type streamable_http`);
+    return changed(`${error.message}. Try the connection_type streamable_http`);
   }
   return error;
 }
@@ -148,7 +148,18 @@ export function ofStatus(status: number, cause: unknown): ToolServerError {
       status,
     });
   }
-  // A server, or a proxy before it, that fails may have begun.
+  // The call may have started before the server or its proxy failed.
   const outcome = status >= 500 ? "unknown" : "not_made";
   return new ToolServerError("unreachable", `The server answers with status ${status}`, { cause, outcome, status });
+}
+
+const longestQuote = 8192;
+
+/**
+ * A text of the server on one line, with a generous limit. Callers mask secrets first and shorten afterwards: a secret cut
+ * in half would not be recognised.
+ */
+export function quote(text: string): string {
+  const line = text.replace(/[\s\p{Cc}]+/gu, " ").trim();
+  return line.length > longestQuote ? `${line.slice(0, longestQuote)}…` : line;
 }

@@ -1,39 +1,37 @@
-/** Bounds of one tool server's connection. Times in milliseconds. */
 export interface ToolLimits {
-  /** To connect and shake hands. */
+  /** Connecting and the handshake. */
   connectMs: number;
-  /** To list all tools. */
+  /** Listing all tools. */
   listMs: number;
   /** A call without progress. */
   callMs: number;
-  /** A call in all, waiting for its turn included. */
+  /** A whole call, including the wait for a slot. */
   callTotalMs: number;
-  /** Messages that want no answer, such as the word that a call is cancelled. */
+  /** Messages without an answer, such as a cancellation. */
   notifyMs: number;
-  /** To tell a server that its session is over. */
+  /** Ending a session. */
   farewellMs: number;
-  /** Without any call, a connection is closed. */
+  /** An unused connection is closed after this time. */
   idleMs: number;
-  /** A connection this old takes no new call. */
+  /** An older connection accepts no new calls. */
   ageMs: number;
-  /** How long a list of tools is believed when the server says nothing. */
+  /** The list of tools is cached for this long unless the server reports a change. */
   listTtlMs: number;
-  /** Side by side, a server. */
+  /** Slots per server. */
   parallel: number;
-  /** Waiting for their turn, a server and user. */
+  /** Calls that may wait, per server and user. */
   waiting: number;
-  /** Connections kept open; idle ones beyond are closed. */
+  /** Open connections of all servers. Idle ones beyond it are closed. */
   connections: number;
-  /** Of one answer. */
   answerBytes: number;
-  /** Of the stream on which a server speaks unasked (and in `sse` answers too), as long as a connection lives. */
+  /** Bytes outside of answers per connection. With `sse` answers count too. */
   streamBytes: number;
-  /** Of one answer in one piece: each is read by itself, and reading takes much longer than sending. */
+  /** Messages in one JSON answer. Reading a message takes much longer than sending it. */
   answerMessages: number;
-  /** Of one stream, be it an answer or not; `sse`, where one stream brings all answers, has as many times that as calls. */
+  /** Messages of one event stream. `sse` has one stream for all calls, so its limit is multiplied by `parallel`. */
   messagesAtOnce: number;
   messagesASecond: number;
-  /** How long a stream with more of them is held back, beyond half of the time, before it is cut. */
+  /** How long a faster stream is slowed down before it is cut. See `paceMessages`. */
   heldBackMs: number;
 }
 

@@ -6,7 +6,6 @@ import { type EverythingServer, everythingServer } from "./everything-server.fix
 import { createMcpTools } from "./mcp-tools.ts";
 import { type ToolProgress, type ToolServerClients, ToolServerError, type ToolServerTarget } from "./tools.ts";
 
-/** The reference server of the MCP project, over both kinds of connection. */
 describe.each(["streamable_http", "sse"] as const)("the everything server over %s", (connectionType) => {
   let server: EverythingServer;
   let net: Net;
@@ -70,7 +69,7 @@ describe.each(["streamable_http", "sse"] as const)("the everything server over %
     expect(seen[0]).toMatchObject({ progress: 1, total: 3 });
   });
 
-  it("stops when the caller goes", async () => {
+  it("stops when the caller aborts", async () => {
     const caller = new AbortController();
     const onProgress = () => caller.abort(new Error("gone"));
     const began = Date.now();
@@ -82,7 +81,7 @@ describe.each(["streamable_http", "sse"] as const)("the everything server over %
     expect((await call("echo", { message: "still here" })).isError).toBe(false);
   });
 
-  it("opens the session anew after the server was restarted", async () => {
+  it("opens a new session after the server was restarted", async () => {
     expect((await call("echo", { message: "one" })).isError).toBe(false);
     await server.kill();
     await expect(call("echo", { message: "two" })).rejects.toMatchObject({ reason: expect.any(String) });
@@ -94,7 +93,7 @@ describe.each(["streamable_http", "sse"] as const)("the everything server over %
     expect((await tools.listTools(target)).tools.length).toBeGreaterThan(5);
   });
 
-  it("tells soon when the server dies in mid-call, and does not call again", async () => {
+  it("fails soon if the server dies during a call, and does not repeat it", async () => {
     const running = Promise.withResolvers<void>();
     const given = { duration: 30, steps: 60 };
     const operation = call("trigger-long-running-operation", given, { onProgress: () => running.resolve() });

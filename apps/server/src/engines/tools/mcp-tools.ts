@@ -1,6 +1,6 @@
 import { type Progress, ProtocolError } from "@modelcontextprotocol/client";
 import type { Net } from "../net/net.ts";
-import { type Connection, Connections } from "./connections.ts";
+import { type Connection, Connections, unlessAborted } from "./connections.ts";
 import { isSessionLost, notMade, refusedCall, toToolServerError, withAdvice } from "./failures.ts";
 import { anyObject } from "./json.ts";
 import { defaultToolLimits, type ToolLimits } from "./limits.ts";
@@ -20,7 +20,7 @@ import { floodCode, streamEndedCode } from "./watched-transport.ts";
 
 const progressPauseMs = 250;
 const longestProgress = 500;
-/** Of errors that no server sent. */
+/** Error codes from the transport, not from a server. */
 const ownCodes: ReadonlySet<number> = new Set([streamEndedCode, floodCode]);
 
 /** MCP servers over HTTP, with the official client. */
@@ -33,7 +33,7 @@ export function createMcpTools(options: {
   const slots = new Slots(limits.parallel, limits.waiting);
   const connections = new Connections(options.net, limits, options.version);
 
-  /** Opens the session anew, once, where the server no longer knows it. */
+  /** If the server has lost the session, opens a new one and repeats the request once. */
   async function request<T>(
     target: ToolServerTarget,
     signal: AbortSignal,
@@ -79,23 +79,23 @@ export function createMcpTools(options: {
     }
   }
 
-  async function inTurn<T>(
+  async function inSlot<T>(
     wanted: { serverId: string; userId: string },
     signal: AbortSignal,
     work: () => Promise<T>,
   ): Promise<T> {
     const giveBack = await slots.take(wanted, signal).catch((error) => {
       if (error instanceof ToolServerError) throw error;
-      throw new ToolServerError("timeout", "The calls before this one took too long", { cause: error });
+      throw new ToolServerError("timeout", "Earlier calls to this server took too long", { cause: error });
     });
     return work().finally(giveBack);
   }
 
-  /** One list at a time and connection; those who ask meanwhile get the same one. */
+  /** Callers share one request per connection. */
   function listedTools(connection: Connection, fresh: boolean): Promise<ToolList> {
     const known = connection.tools;
     if (known && (known.isUnderWay || (!fresh && performance.now() - known.at < limits.listTtlMs))) return known.listed;
-    // Not the caller's signal: who leaves must not take the list away from the others.
+    // Without the caller's signal, because other callers wait for the same list.
     const listed = readTools(connection.client, connection.target, AbortSignal.timeout(limits.listMs), limits.listMs);
     const entry = { listed, at: performance.now(), isUnderWay: true };
     connection.tools = entry;
@@ -113,14 +113,14 @@ export function createMcpTools(options: {
   return {
     listTools: (target, { signal: caller, fresh = false } = {}) =>
       within(target, limits.connectMs + limits.listMs, caller, (signal) =>
-        request(target, signal, (connection) => orAborted(listedTools(connection, fresh), signal)),
+        request(target, signal, (connection) => unlessAborted(listedTools(connection, fresh), signal)),
       ).catch((error) => {
         throw error instanceof ToolServerError ? notMade(error) : error;
       }),
 
     callTool: (target, call) =>
       within(target, limits.callTotalMs, call.signal, (signal) =>
-        inTurn({ serverId: target.id, userId: call.userId }, signal, () =>
+        inSlot({ serverId: target.id, userId: call.userId }, signal, () =>
           request(target, signal, (connection) => callOn(connection, call, signal, limits.callMs)),
         ),
       ),
@@ -137,19 +137,19 @@ async function callOn(
   timeout: number,
 ): Promise<ToolResult> {
   const params = { name: call.tool, arguments: call.arguments };
-  const options = { signal, timeout, onprogress: nowAndThen(call.onProgress), resetTimeoutOnProgress: true };
+  const options = { signal, timeout, onprogress: throttled(call.onProgress), resetTimeoutOnProgress: true };
   try {
     return readResult(await client.request({ method: "tools/call", params }, anyObject, options));
   } catch (error) {
     const refused = error instanceof ProtocolError && !ownCodes.has(error.code) ? error : refusedCall(error, transport);
     if (!refused || refused instanceof ToolServerError) throw refused ?? error;
-    // The server's own word: no such tool, arguments that do not fit.
+    // The server's own error, such as an unknown tool or invalid arguments.
     return { content: [{ type: "text", text: refused.message }], structured: undefined, isError: true };
   }
 }
 
-/** A server may report as often as it likes; it is passed on a few times a second. */
-function nowAndThen(report: ((progress: ToolProgress) => void) | undefined): (progress: Progress) => void {
+/** Passes progress on a few times a second. */
+function throttled(report: ((progress: ToolProgress) => void) | undefined): (progress: Progress) => void {
   let next = 0;
   return ({ progress, total, message }) => {
     if (!report || performance.now() < next) return;
@@ -158,15 +158,7 @@ function nowAndThen(report: ((progress: ToolProgress) => void) | undefined): (pr
   };
 }
 
-/** After these a connection is not worth keeping. */
+/** The connection must be replaced. */
 function isBroken({ reason }: ToolServerError): boolean {
   return reason === "unreachable" || reason === "unauthorized" || reason === "address_refused";
-}
-
-function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const leave = () => reject(signal.reason);
-    signal.addEventListener("abort", leave, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
-  });
 }

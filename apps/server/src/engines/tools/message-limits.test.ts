@@ -1,8 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import { waitFor } from "../../../test/support/wait-for.ts";
-import { countInAll, eventsIn, listedIn } from "./message-count.ts";
-import { paceMessages } from "./message-pace.ts";
+import { countInAll, eventsIn, listedIn, paceMessages } from "./message-limits.ts";
 import { initializeResult, json, type Script, text } from "./scripted-server.fixture.ts";
 import type { ToolServerTarget } from "./tools.ts";
 import { useToolsBench } from "./tools-bench.fixture.ts";
@@ -18,7 +17,7 @@ function stream(response: ServerResponse, body: string): void {
 }
 const answerTo = (id: unknown, result: object) => `data: ${JSON.stringify({ jsonrpc: "2.0", id, result })}\n\n`;
 
-describe("a server that sends more messages than are read", () => {
+describe("a server that sends too many messages", () => {
   it.each([
     ["empty objects", "data: {}\n\n"],
     ["notifications", `data: ${remark}\n\n`],
@@ -53,7 +52,7 @@ describe("a server that sends more messages than are read", () => {
     await expect(call()).rejects.toMatchObject(flood);
   });
 
-  it("unasked, under any type", async () => {
+  it("outside of answers, under any type", async () => {
     let isCut = false;
     const { call } = await bench(
       {
@@ -141,7 +140,7 @@ describe("a flood", () => {
   });
 });
 
-it("some thousands of messages, and a large answer, are read", async () => {
+it("thousands of messages and a large answer are read", async () => {
   const large = `${'{"a":[1,"]",{}],'.repeat(3)}\n\n`.repeat(20_000);
   const script: Script = {
     "on tools/call": ({ response, message }) =>
@@ -158,7 +157,7 @@ it("some thousands of messages, and a large answer, are read", async () => {
   expect((await call()).content).toEqual([{ type: "text", text: large }]);
 });
 
-it("an answer that is spread over many lines is read", async () => {
+it("an answer on many lines is read", async () => {
   const rows = Array.from({ length: 60_000 }, (_, at) => ({ at, name: "abc" }));
   const { call } = await bench({
     "on tools/call": ({ response, message }) => {
@@ -169,7 +168,7 @@ it("an answer that is spread over many lines is read", async () => {
   expect((await call()).structured).toEqual({ rows });
 });
 
-it("an `sse` stream may bring the messages of all the calls that run side by side", async () => {
+it("an `sse` stream may carry the messages of all parallel calls", async () => {
   let events: ServerResponse | undefined;
   const { tools, target, server } = await bench(
     {
@@ -195,25 +194,25 @@ it("an `sse` stream may bring the messages of all the calls that run side by sid
 
 describe("counting", () => {
   const bytes = (said: string) => new TextEncoder().encode(said);
-  /** In one piece, and byte by byte. */
+  /** At once, and byte by byte. */
   const counts = (make: () => (chunk: Uint8Array) => number, said: string) => {
     const count = make();
     return [make()(bytes(said)), [...bytes(said)].reduce((sum, byte) => sum + count(Uint8Array.of(byte)), 0)];
   };
 
-  it("events end with an empty line, wherever the pieces end", () => {
+  it("events end with an empty line, wherever chunks end", () => {
     expect(counts(eventsIn, `: x\n${"data: x\n".repeat(120)}\n`)).toEqual([1, 1]);
     expect(counts(eventsIn, `${": x\ndat\nid: 1\ndatas: 1\n".repeat(5)}\n`)).toEqual([3, 3]);
     expect(counts(eventsIn, `data: ${"x".repeat(40_000)}\n\n`)).toEqual([3, 3]);
     expect(counts(eventsIn, "data: 1\n\n: x\ndata: 2\ndata: 3\n\n\ndata: 4")).toEqual([3, 3]);
   });
 
-  it("what separates the messages of a list is told from what is inside them", () => {
+  it("only commas between the messages of a list count", () => {
     expect(counts(listedIn, ' [{"a":[1,2],"b":"\\\\\\",]"} , {"c":{"d":1,"e":2}}, {}]')).toEqual([2, 2]);
     expect(counts(listedIn, '{"a":[1,2,3],"b":4}')).toEqual([0, 0]);
   });
 
-  it("those of a list are bounded in all", () => {
+  it("the total of a list is limited", () => {
     const count = countInAll(3);
     count(3);
     expect(() => count(1)).toThrow("too many messages");
@@ -221,7 +220,7 @@ describe("counting", () => {
 });
 
 describe("the pace of a stream", () => {
-  /** Messages in one second after the other; what was waited for comes on top. */
+  /** Messages of successive seconds. Pauses are added to the clock. */
   const pauses = (...seconds: number[]) => {
     let now = 0;
     const pace = paceMessages({ atOnce: 5000, aSecond: 1000, heldBackMs: 5000 }, () => now);
@@ -233,18 +232,18 @@ describe("the pace of a stream", () => {
     });
   };
 
-  it("leaves bursts and what goes on at the pace alone", () => {
+  it("allows bursts and the steady pace", () => {
     expect(pauses(5000, 1000, 900, 1000)).toEqual([0, 0, 0, 0]);
     expect(new Set(pauses(...Array(600).fill(1000)))).toEqual(new Set([0]));
   });
 
-  it("holds back what is somewhat faster, for as long as it is", () => {
+  it("slows a somewhat faster stream down", () => {
     const held = pauses(...Array(600).fill(1500));
     expect(held.slice(0, 8)).toEqual(Array(8).fill(0));
     expect(held.at(-1)).toBe(500);
   });
 
-  it("ends what stays far above it, and what is far too much at once", () => {
+  it("ends a stream that stays too fast, or sends far too much at once", () => {
     expect(() => pauses(5000, ...Array(30).fill(4000))).toThrow("too many messages");
     expect(() => pauses(10_500)).toThrow("too many messages");
   });

@@ -2,35 +2,34 @@ import { ReadableStream } from "node:stream/web";
 import { setTimeout } from "node:timers/promises";
 import type { RequestId } from "@modelcontextprotocol/client";
 import type { Net, NetBody, NetBounds, NetHeaders, NetRequest } from "../net/net.ts";
+import { quote } from "./failures.ts";
 import type { ToolLimits } from "./limits.ts";
-import { countInAll, eventsIn, listedIn } from "./message-count.ts";
-import { type MessagePace, paceMessages } from "./message-pace.ts";
-import { quote } from "./quote.rules.ts";
+import { countInAll, eventsIn, listedIn, type MessagePace, paceMessages } from "./message-limits.ts";
 import { ToolServerError, type ToolServerTarget } from "./tools.ts";
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** With the id of the request whose answer it is, where it is that. */
+/** `request` is set if the flood is in the answer to a request. */
 type OnFlood = (request: RequestId | undefined) => void;
 
 export interface NetFetch {
   fetch: Fetch;
-  /** How the last exchange began: the failure, or the status of the answer. The library forgets both now and then. */
+  /** The failure or status of the last exchange, which the library does not always report. */
   last(): { failure: unknown } | { status: number } | undefined;
-  /** Bytes received on streams on which the server speaks unasked. */
+  /** Bytes received outside of answers, on the server's own streams. */
   streamed(): number;
 }
 
-/** Of the text that comes with an error status. */
+/** Limit of the text of an error status. */
 const refusalBytes = 16_384;
 const redirects = new Set([300, 301, 302, 303, 307, 308]);
-/** The fetch standard gives these no body, not even an empty one. */
+/** The fetch standard forbids a body, even an empty one. */
 const bodiless = new Set([204, 205, 304]);
 
 /**
- * The `fetch` that the MCP library is given: the net port, so that addresses are checked when the connection is made and
- * sizes and times are bounded. It adds the credential itself, so that the library never sees it, and follows no
- * redirect. The library's own time-outs and aborts arrive as `init.signal`.
+ * The `fetch` of the MCP library, through the net port, which checks addresses at connect time and bounds sizes and times.
+ * Adds the credential, so that the library never sees it. Does not follow redirects. The library's timeouts and aborts
+ * arrive as `init.signal`.
  */
 export function createNetFetch(net: Net, target: ToolServerTarget, limits: ToolLimits, onFlood: OnFlood): NetFetch {
   const { origin } = new URL(target.url);
@@ -45,7 +44,8 @@ export function createNetFetch(net: Net, target: ToolServerTarget, limits: ToolL
 
   async function fetch(address: string | URL, init: RequestInit = {}): Promise<Response> {
     const url = new URL(address);
-    if (url.origin !== origin) throw new ToolServerError("protocol", "The server names an address on another server");
+    if (url.origin !== origin)
+      throw new ToolServerError("protocol", "The server refers to an address on another server");
     const headers = new Headers(init.headers);
     headers.set("user-agent", "gantry");
     if (target.header) headers.set(target.header.name, target.header.value);
@@ -74,7 +74,7 @@ export function createNetFetch(net: Net, target: ToolServerTarget, limits: ToolL
     });
   }
 
-  /** The library ends a call earlier; this is for what it leaves open. */
+  /** The library ends calls earlier. These bounds are for connections that it leaves open. */
   function boundsOf(unasked: boolean): NetBounds {
     const longest = unasked ? limits.ageMs + limits.callTotalMs : limits.callTotalMs + limits.callMs;
     return {
@@ -104,17 +104,17 @@ function requestIn(body: unknown): RequestId | undefined {
 }
 
 interface Watch {
-  /** The library looks at no type of what it gets then. */
+  /** The library does not check the content type of GET. */
   isGet: boolean;
   answerMessages: number;
   pace: MessagePace;
   onBytes(bytes: number): void;
-  /** Before whoever reads hears of it. */
+  /** Called before the reader gets the error. */
   onFlood(failure: unknown): void;
 }
 
 async function toResponse(status: number, headers: NetHeaders, body: NetBody, watch: Watch): Promise<Response> {
-  // The reader hears of every failure; what comes after it has left concerns nobody.
+  // The reader gets every failure. Later ones do not matter.
   body.on("error", () => {});
   if (redirects.has(status)) {
     body.destroy();
@@ -130,13 +130,13 @@ async function toResponse(status: number, headers: NetHeaders, body: NetBody, wa
     return new Response(null, shown);
   }
   if (status >= 300) return new Response(await beginning(body, refusalBytes), shown);
-  // What the library may read as events is taken for events, whatever else it says that it is.
+  // Treated as events if the library may parse it as events, regardless of its content type.
   const isJson = !watch.isGet && /^\s*application\/json\s*(;|$)/i.test(shown.headers.get("content-type") ?? "");
   const convert = isJson ? (chunk: Uint8Array) => chunk : lineFeeds();
   return new Response(streamOf(body, convert, pauseAfter(isJson, watch), watch), shown);
 }
 
-/** How long to wait after a piece. One of JSON is not read before its end, so that waiting would spare nothing. */
+/** The pause after a chunk. JSON is parsed at its end, so a pause would not help. */
 function pauseAfter(isJson: boolean, { answerMessages, pace }: Watch): (chunk: Uint8Array) => number | undefined {
   if (isJson) {
     const [messagesIn, count] = [listedIn(), countInAll(answerMessages)];
@@ -150,7 +150,7 @@ function redirected(status: number, { location }: NetHeaders): ToolServerError {
   const where = typeof location === "string" ? ` to ${quote(location)}` : "";
   return new ToolServerError(
     "unreachable",
-    `The server redirects${where} (status ${status}); register where it leads instead`,
+    `The server redirects${where} (status ${status}). Register that address instead`,
   );
 }
 
@@ -172,7 +172,7 @@ async function beginning(body: NetBody, most: number): Promise<string> {
       if (length >= most) break;
     }
   } catch {
-    // What did arrive of an explanation is enough.
+    // The received part of the explanation is enough.
   }
   body.destroy();
   return Buffer.concat(chunks).subarray(0, most).toString("utf8");
@@ -200,7 +200,7 @@ function streamOf(
         throw failure;
       }
       controller.enqueue(converted);
-      // Nothing more is read meanwhile, and the server can send no more than fits in between.
+      // Backpressure: the server can only fill the buffers in between.
       if (pause) await setTimeout(pause, undefined, { ref: false });
     },
     cancel() {
@@ -210,8 +210,8 @@ function streamOf(
 }
 
 /**
- * Events with line feeds as their only line ends: the library's parser looks for carriage returns through all the rest
- * of a chunk at each line, so that a few of them, well placed, would keep it busy for long.
+ * Replaces carriage returns by line feeds. At each line the library's parser searches the rest of the chunk for carriage
+ * returns, so a few of them in the right position would keep it busy for long.
  */
 function lineFeeds(): (chunk: Uint8Array) => Uint8Array {
   let afterReturn = false;

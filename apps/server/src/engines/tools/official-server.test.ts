@@ -11,7 +11,7 @@ import type { Net } from "../net/net.ts";
 import { createMcpTools } from "./mcp-tools.ts";
 import type { ToolServerClients, ToolServerTarget } from "./tools.ts";
 
-/** Servers of the official library: one without sessions, and one that knows the protocol's later revisions only. */
+/** Servers of the official library: one without sessions, and one with only the later revisions of the protocol. */
 describe.each(["stateless", "reject"] as const)("a server of the official library, older clients: %s", (legacy) => {
   let http: Server;
   let handler: McpHttpHandler;
@@ -82,7 +82,7 @@ describe.each(["stateless", "reject"] as const)("a server of the official librar
     return server;
   }
 
-  it("lists and calls, over one handshake", async () => {
+  it("lists and calls with one handshake", async () => {
     const { tools: listed } = await tools.listTools(target);
     expect(listed).toMatchObject([
       { name: "add", readOnly: true, parameters: { type: "object", required: ["a", "b"] } },
@@ -94,7 +94,7 @@ describe.each(["stateless", "reject"] as const)("a server of the official librar
     expect(wrong.isError).toBe(true);
   });
 
-  it("stops when the caller goes", async () => {
+  it("stops when the caller aborts", async () => {
     const caller = new AbortController();
     const running = tools.callTool(target, { userId: "one", tool: "wait", arguments: {}, signal: caller.signal });
     const refused = expect(running).rejects.toThrow("gone");
@@ -105,7 +105,7 @@ describe.each(["stateless", "reject"] as const)("a server of the official librar
   });
 
   if (legacy === "reject") {
-    it("notices changed tools", async () => {
+    it("sees changed tools", async () => {
       expect((await tools.listTools(target)).tools).toHaveLength(2);
       extraTool = true;
       expect((await tools.listTools(target)).tools).toHaveLength(2);

@@ -1,4 +1,5 @@
-import { isObject, type Json, textOf } from "./json.ts";
+import { isRecord } from "../../kernel/is-record.ts";
+import { type Json, textOf } from "./json.ts";
 import type { ToolContent, ToolResult } from "./tools.ts";
 
 const mostEntries = 1000;
@@ -10,22 +11,19 @@ export function readResult(result: Json): ToolResult {
   }
   const entries = Array.isArray(result.content) ? result.content.slice(0, mostEntries) : [];
   return {
-    content: entries.filter(isObject).map(readContent),
+    content: entries.filter(isRecord).map(readContent),
     structured: result.structuredContent,
     isError: result.isError === true,
   };
 }
 
-/**
- * Why this is no result yet, where it is none: nobody here can go on from it. The library takes the `resultType` away, so
- * that it is told by what comes with it.
- */
+/** Requests for input and tasks cannot be continued. The library removes `resultType`, so other fields identify them. */
 function unfinishedBy({ content, inputRequests, requestState, task }: Json): string | undefined {
   if (content !== undefined) return undefined;
-  if (isObject(inputRequests) || requestState !== undefined) {
-    return "The tool asks for more input than its arguments, which cannot be given";
+  if (isRecord(inputRequests) || requestState !== undefined) {
+    return "The tool asks for more input than its arguments, which is not supported";
   }
-  return isObject(task) ? "The tool began a task, whose end cannot be waited for" : undefined;
+  return isRecord(task) ? "The tool started a task, which is not supported" : undefined;
 }
 
 function readContent(entry: Json): ToolContent {
@@ -37,7 +35,7 @@ function readContent(entry: Json): ToolContent {
     case "audio":
       return { type: entry.type, mimeType: mimeType ?? "unknown type", bytes: decodedLength(entry.data) };
     case "resource":
-      return readResource(isObject(entry.resource) ? entry.resource : {});
+      return readResource(isRecord(entry.resource) ? entry.resource : {});
     case "resource_link":
       return {
         type: "link",
@@ -59,7 +57,7 @@ function readResource(resource: Json): ToolContent {
   return { type: "blob", uri, mimeType, bytes: decodedLength(resource.blob) };
 }
 
-/** Of base64; the bytes themselves are of no use to a model that reads text. */
+/** Base64. The bytes themselves are useless to a text model. */
 function decodedLength(data: unknown): number {
   return typeof data === "string" ? Buffer.byteLength(data, "base64") : 0;
 }

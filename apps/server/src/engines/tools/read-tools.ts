@@ -1,6 +1,7 @@
 import type { Client } from "@modelcontextprotocol/client";
+import { isRecord } from "../../kernel/is-record.ts";
 import { isWithinDepth } from "../../kernel/storable-issues.ts";
-import { anyObject, isObject, textOf } from "./json.ts";
+import { anyObject, textOf } from "./json.ts";
 import {
   descriptionMargin,
   longestDescription,
@@ -15,15 +16,15 @@ const mostTools = 1000;
 const longestName = 128;
 const longestSchema = 65_536;
 const deepestSchema = 32;
-/** Of names, descriptions and schemas together. */
+/** Names, descriptions and schemas together. */
 const mostText = 4 * 1024 * 1024;
 
-/** Where a schema is too large to be passed on, the server still checks the arguments. */
+/** Replaces a schema that is too large. The server still checks the arguments. */
 const anyArguments = { type: "object" };
 
-const taskOnly = "It can be called as a task only, which is not done here";
+const taskOnly = "Can only be called as a task, which is not supported";
 
-/** All pages, up to the bounds; what lies beyond them is left out. */
+/** Reads all pages, up to the limits. */
 export async function readTools(
   client: Client,
   target: ToolServerTarget,
@@ -45,10 +46,10 @@ export async function readTools(
   for (let page = 0; page < mostPages; page++) {
     const params = cursor === undefined ? {} : { cursor };
     const result = await client.request({ method: "tools/list", params }, anyObject, { signal, timeout });
-    if (!Array.isArray(result.tools)) throw new ToolServerError("protocol", "The server's list of tools is no list");
+    if (!Array.isArray(result.tools)) throw new ToolServerError("protocol", "The server's list of tools is not a list");
     for (const entry of result.tools) {
       const read = readTool(entry, mostDescription);
-      // Of several of one name the first is it.
+      // The first tool of a name wins.
       if (!read || tools.has(read.tool.name) || unusable.has(read.tool.name)) continue;
       text += read.size;
       if (tools.size + unusable.size === mostTools || text > mostText) return list(true);
@@ -56,7 +57,7 @@ export async function readTools(
       else tools.set(read.tool.name, read.tool);
     }
     cursor = textOf(result.nextCursor);
-    // A cursor that comes again leads round in a circle.
+    // A repeated cursor would loop.
     if (cursor === undefined || cursor === "" || seen.has(cursor)) return list(false);
     seen.add(cursor);
   }
@@ -67,11 +68,11 @@ function readTool(
   entry: unknown,
   mostDescription: number,
 ): { tool: ServerTool; size: number; isTaskOnly: boolean } | undefined {
-  if (!isObject(entry)) return undefined;
+  if (!isRecord(entry)) return undefined;
   const name = textOf(entry.name);
-  // Such a name could not be bound, shown or called.
+  // Other names cannot be bound, shown or called.
   if (!name || name.length > longestName || /[\p{Cc}\p{Cs}]/u.test(name)) return undefined;
-  const annotations = isObject(entry.annotations) ? entry.annotations : {};
+  const annotations = isRecord(entry.annotations) ? entry.annotations : {};
   const description = (textOf(entry.description) ?? textOf(entry.title) ?? "").slice(0, mostDescription);
   const { parameters, size } = readSchema(entry.inputSchema);
   const readOnly = annotations.readOnlyHint === true;
@@ -79,14 +80,14 @@ function readTool(
   return {
     tool: { name, description: description.toWellFormed(), parameters, readOnly, destructive },
     size: name.length + description.length + size,
-    isTaskOnly: isObject(entry.execution) && entry.execution.taskSupport === "required",
+    isTaskOnly: isRecord(entry.execution) && entry.execution.taskSupport === "required",
   };
 }
 
 function readSchema(schema: unknown): { parameters: Record<string, unknown>; size: number } {
-  if (!isObject(schema) || !isWithinDepth(schema, deepestSchema)) return { parameters: anyArguments, size: 20 };
+  if (!isRecord(schema) || !isWithinDepth(schema, deepestSchema)) return { parameters: anyArguments, size: 20 };
   const size = JSON.stringify(schema).length;
   if (size > longestSchema) return { parameters: anyArguments, size: 20 };
-  // Models want an object's schema; a server that says nothing more means that.
+  // Models require the type "object", which some servers omit.
   return { parameters: { type: "object", ...schema }, size };
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 export interface Message {
   id?: number | string;
   method?: string;
-  // biome-ignore lint/suspicious/noExplicitAny: what a client sent, as a test looks at it
+  // biome-ignore lint/suspicious/noExplicitAny: parameters of any method
   params?: any;
 }
 
@@ -13,18 +13,18 @@ export interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
   message: Message;
-  /** Answers in one piece of JSON. */
+  /** Answers with JSON. */
   answer(result: unknown): void;
-  /** Opens a stream of events as the answer; each call sends one message. */
+  /** Answers with an event stream. Each call sends one message. */
   send(message: object): void;
 }
 
 export interface Script {
-  /** Before anything else; true where it has answered. */
+  /** Runs first. True if it has answered. */
   before?(request: IncomingMessage, response: ServerResponse): boolean;
-  /** By method, in place of the usual answer. */
+  /** By method, instead of the usual answer. */
   [method: `on ${string}`]: ((exchange: Exchange) => void) | undefined;
-  /** The stream on which the server speaks unasked. */
+  /** The server's own stream, outside of answers. */
   onStream?(request: IncomingMessage, response: ServerResponse): void;
 }
 
@@ -32,10 +32,9 @@ export interface ScriptedServer {
   url: string;
   origin: string;
   script: Script;
-  /** Every message received so far, and every request. */
   messages: Message[];
   requests: { method: string; headers: IncomingMessage["headers"] }[];
-  /** Connections that are open now. */
+  /** Number of open connections. */
   open(): number;
   close(): Promise<void>;
 }
@@ -46,9 +45,9 @@ export const initializeResult = {
   serverInfo: { name: "scripted", version: "1" },
 };
 
-export const echoTool = { name: "echo", description: "Says it again.", inputSchema: { type: "object" } };
+export const echoTool = { name: "echo", description: "Repeats its input.", inputSchema: { type: "object" } };
 
-/** A streamable HTTP server without a library, that can be told to do anything. */
+/** A streamable HTTP server without a library, which can misbehave in any way. */
 export async function scriptedServer(script: Script = {}): Promise<ScriptedServer> {
   const server = createServer((request, response) => {
     void serve(request, response);

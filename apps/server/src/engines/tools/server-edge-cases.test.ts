@@ -6,8 +6,8 @@ import { useToolsBench } from "./tools-bench.fixture.ts";
 
 const { bench } = useToolsBench();
 
-describe("while all of a server's places are taken by slow calls", () => {
-  it("its tools are listed nevertheless, from what is known and anew", async () => {
+describe("while slow calls use all slots of a server", () => {
+  it("its tools are listed, cached and fresh", async () => {
     const held: (() => void)[] = [];
     const { call, tools, target, count } = await bench(
       { "on tools/call": ({ answer }) => held.push(() => answer(text("done"))) },
@@ -23,7 +23,7 @@ describe("while all of a server's places are taken by slow calls", () => {
     await Promise.all(slow);
   });
 
-  it("those who ask for a new list at once get one", async () => {
+  it("concurrent fresh lists share one request", async () => {
     const { tools, target, count } = await bench({
       "on tools/list": ({ answer }) => setTimeout(() => answer({ tools: [echoTool] }), 100),
     });
@@ -32,10 +32,10 @@ describe("while all of a server's places are taken by slow calls", () => {
   });
 });
 
-describe("a call that is refused by its status", () => {
+describe("a call refused by its status", () => {
   const error = { code: -32_602, message: "Invalid params: the field city is missing" };
 
-  it.each([400, 422, 429])("with an error of JSON-RPC (%i) is a result", async (status) => {
+  it.each([400, 422, 429])("with a JSON-RPC error (%i) is a result", async (status) => {
     const { call, count } = await bench({
       "on tools/call": ({ response, message }) => json(response, { jsonrpc: "2.0", id: message.id, error }, status),
     });
@@ -79,7 +79,7 @@ describe("a call that is refused by its status", () => {
   });
 });
 
-describe("a result that is none yet", () => {
+describe("an unfinished result", () => {
   it.each([
     [{ resultType: "input_required", inputRequests: {} }, /asks for more input/],
     [{ resultType: "input_required", requestState: "x" }, /asks for more input/],
@@ -92,7 +92,7 @@ describe("a result that is none yet", () => {
     });
   });
 
-  it("a complete one is a result", async () => {
+  it("a complete result is accepted", async () => {
     const { call } = await bench({
       "on tools/call": ({ answer }) => answer({ ...text("done"), resultType: "complete", task: { taskId: "t1" } }),
     });
@@ -101,12 +101,12 @@ describe("a result that is none yet", () => {
 });
 
 describe("a list of tools", () => {
-  it("names those that can be called as a task only", async () => {
+  it("names tools that can only be called as a task", async () => {
     const taskOnly = { ...echoTool, name: "slow", execution: { taskSupport: "required" } };
     const optional = { ...echoTool, name: "either", execution: { taskSupport: "optional" } };
     const { tools, target } = await bench({
       "on tools/list": ({ answer }) =>
-        // What is listed twice is what it is listed as first.
+        // The first entry of a name wins.
         answer({ tools: [echoTool, taskOnly, optional, { ...echoTool, name: "slow" }, { ...taskOnly, name: "echo" }] }),
     });
     expect(await tools.listTools(target)).toMatchObject({
@@ -116,7 +116,7 @@ describe("a list of tools", () => {
     });
   });
 
-  it("says that it is cut", async () => {
+  it("shows that it is cut", async () => {
     const many = Array.from({ length: 1001 }, (_, n) => ({ ...echoTool, name: `t${n}` }));
     const { tools, target } = await bench({ "on tools/list": ({ answer }) => answer({ tools: many }) });
     const list = await tools.listTools(target);
@@ -124,12 +124,12 @@ describe("a list of tools", () => {
   });
 });
 
-describe("what the owner of a server can do about it is told", () => {
-  it.each(["streamable_http", "sse"] as const)("where it wants credentials, over %s", async (connectionType) => {
+describe("errors contain advice for the owner of the server", () => {
+  it.each(["streamable_http", "sse"] as const)("if credentials are missing, over %s", async (connectionType) => {
     const { tools, target } = await bench({ before: (_request, response) => !!response.writeHead(401).end() });
     await expect(tools.listTools({ ...target, connectionType })).rejects.toMatchObject({
       reason: "unauthorized",
-      message: expect.stringMatching(/wants credentials \(status 401\).*OAuth/),
+      message: expect.stringMatching(/requires credentials \(status 401\).*OAuth/),
     });
     const header = { name: "authorization", value: "Bearer wrong" };
     await expect(tools.listTools({ ...target, connectionType, revision: 2, header })).rejects.toMatchObject({
@@ -137,28 +137,26 @@ describe("what the owner of a server can do about it is told", () => {
     });
   });
 
-  it("where it leads elsewhere", async () => {
+  it("if it redirects", async () => {
     const { tools, target } = await bench({
       before: (_request, response) => !!response.writeHead(308, { location: "https://new.example/mcp" }).end(),
     });
     await expect(tools.listTools(target)).rejects.toThrow("redirects to https://new.example/mcp (status 308)");
   });
 
-  it("where it speaks another version", async () => {
+  it("if it uses another version", async () => {
     const { tools, target } = await bench({
       "on initialize": ({ answer }) => answer({ ...initializeResult, protocolVersion: "2099-01-01" }),
     });
     await expect(tools.listTools(target)).rejects.toMatchObject({
       reason: "protocol",
-      message: "The server speaks version 2099-01-01 of the protocol, which is not known here",
+      message: "The server uses version 2099-01-01 of the protocol, which is not supported",
     });
   });
 
-  it("where it is of the other kind of connection", async () => {
+  it("if it has the other connection type", async () => {
     const { tools, target } = await bench();
     const sse: ToolServerTarget = { ...target, connectionType: "sse" };
-    await expect(tools.listTools(sse)).rejects.toThrow(
-      "status 405; it may be one for the connection_type streamable_http",
-    );
+    await expect(tools.listTools(sse)).rejects.toThrow("status 405. Try the connection_type streamable_http");
   });
 });

@@ -1,75 +1,74 @@
 import { ToolServerError } from "./tools.ts";
 
-interface Line {
+interface Queue {
   running: number;
-  /** By user, who comes next first. */
+  /** By user. The first entry is next. */
   waiting: Map<string, (() => void)[]>;
 }
 
-/** Who calls which server. */
 interface SlotWanted {
   serverId: string;
   userId: string;
 }
 
-/** Lets a few calls a server run side by side. Of those that wait, each user's first comes before any user's second. */
+/** Limits the parallel calls of each server. The queue is fair: one call of each user before a second of any. */
 export class Slots {
   readonly #parallel: number;
   readonly #waiting: number;
-  readonly #lines = new Map<string, Line>();
+  readonly #queues = new Map<string, Queue>();
 
-  /** `waiting` calls of one user may wait for one server. */
+  /** `waiting` is per server and user. */
   constructor(parallel: number, waiting: number) {
     this.#parallel = parallel;
     this.#waiting = waiting;
   }
 
-  /** Resolves with the function that gives the slot back. */
+  /** Resolves with a function that releases the slot. */
   async take({ serverId, userId }: SlotWanted, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
-    const line = this.#lines.get(serverId) ?? { running: 0, waiting: new Map() };
-    this.#lines.set(serverId, line);
-    if (line.running < this.#parallel) line.running += 1;
-    else await this.#wait(line, userId, signal);
-    return () => this.#giveBack(serverId, line);
+    const queue = this.#queues.get(serverId) ?? { running: 0, waiting: new Map() };
+    this.#queues.set(serverId, queue);
+    if (queue.running < this.#parallel) queue.running += 1;
+    else await this.#wait(queue, userId, signal);
+    return () => this.#release(serverId, queue);
   }
 
-  #wait({ waiting }: Line, userId: string, signal: AbortSignal): Promise<void> {
-    const turns = waiting.get(userId) ?? [];
-    if (turns.length >= this.#waiting) {
+  #wait({ waiting }: Queue, userId: string, signal: AbortSignal): Promise<void> {
+    const calls = waiting.get(userId) ?? [];
+    if (calls.length >= this.#waiting) {
       throw new ToolServerError("busy", "Too many calls wait for this server");
     }
     return new Promise((resolve, reject) => {
-      const turn = () => {
+      const start = () => {
         signal.removeEventListener("abort", leave);
         resolve();
       };
       const leave = () => {
-        turns.splice(turns.indexOf(turn), 1);
-        if (turns.length === 0) waiting.delete(userId);
+        calls.splice(calls.indexOf(start), 1);
+        if (calls.length === 0) waiting.delete(userId);
         reject(signal.reason);
       };
       signal.addEventListener("abort", leave, { once: true });
-      turns.push(turn);
-      waiting.set(userId, turns);
+      calls.push(start);
+      waiting.set(userId, calls);
     });
   }
 
-  #giveBack(serverId: string, line: Line): void {
-    const next = nextOf(line);
-    // The slot passes on without being free in between.
+  #release(serverId: string, queue: Queue): void {
+    const next = nextOf(queue);
+    // The next call takes over the slot.
     if (next) next();
-    else line.running -= 1;
-    if (line.running === 0) this.#lines.delete(serverId);
+    else queue.running -= 1;
+    if (queue.running === 0) this.#queues.delete(serverId);
   }
 }
 
-/** Takes the first call of the user whose turn it is; that user's others come after everybody else's first. */
-function nextOf({ waiting }: Line): (() => void) | undefined {
-  for (const [userId, turns] of waiting) {
-    const next = turns.shift();
+/** Moves the user to the end of the queue. */
+function nextOf({ waiting }: Queue): (() => void) | undefined {
+  for (const [userId, calls] of waiting) {
+    const next = calls.shift();
     waiting.delete(userId);
-    if (turns.length > 0) waiting.set(userId, turns);
+    if (calls.length > 0) waiting.set(userId, calls);
     return next;
   }
   return undefined;

@@ -14,7 +14,7 @@ export interface Bench {
   count(method: string): number;
 }
 
-/** The client with a server of a test's own; what was opened for a test is closed after it. */
+/** A client and a scripted server for each test. Closes both, and everything in `opened`, after the test. */
 export function useToolsBench() {
   let net: Net;
   const opened: { close(): Promise<void> }[] = [];

@@ -1,48 +1,47 @@
-/** Where a tool server is and how to sign in to it. */
+/** Address and credential of a tool server. */
 export interface ToolServerTarget {
   /** Connections are kept by id. */
   id: string;
-  /** Another revision of the same id is another connection; the older one is closed. */
+  /** A new revision replaces the connection. */
   revision: number;
   url: string;
   connectionType: "streamable_http" | "sse";
-  /** The credential. Sent to the origin of `url` and nowhere else. */
+  /** The credential. Sent only to the origin of `url`. */
   header?: { name: string; value: string };
 }
 
-/** A tool as the server lists it. What it says about itself is a claim, not a fact. */
+/** A tool as the server lists it. Its hints are not verified. */
 export interface ServerTool {
   name: string;
-  /** With the margin that a credential may need to be hidden in it before it is shown. */
+  /** Includes a margin, so that a credential in it can be masked before it is shortened. */
   description: string;
   /** A JSON Schema of bounded size and depth. */
   parameters: Record<string, unknown>;
-  /** It says that it changes nothing. */
+  /** The server claims that the tool changes nothing. */
   readOnly: boolean;
-  /** It says outright that it may destroy something. */
+  /** The server claims that the tool may destroy something. */
   destructive: boolean;
 }
 
-/** Of what is shown of a tool's description. */
+/** Limit of a shown description. */
 export const longestDescription = 8192;
 
-/** Written as JSON, a character may take six. */
+/** A character escaped in JSON. */
 const longestCharacter = 6;
 
 /**
- * What is kept of a description beyond that, where there is a credential: whoever shows it hides the credential first, and
- * of one that is cut through, a part would be left. Any that begins within what is shown is whole in what is kept.
+ * Characters kept beyond the limit. Credentials are masked before the description is shortened, so one that starts within
+ * the limit must be kept whole.
  */
 export function descriptionMargin({ header }: Pick<ToolServerTarget, "header">): number {
   return (header?.value.length ?? 0) * longestCharacter;
 }
 
-/** What a server offers, as far as it is read. */
 export interface ToolList {
   tools: ServerTool[];
-  /** Those that cannot be called from here, and why. */
+  /** Tools that cannot be called. */
   unusable: { name: string; reason: string }[];
-  /** It has more of them than are read. */
+  /** The server has more tools than the limit. */
   isCut: boolean;
 }
 
@@ -57,7 +56,7 @@ export type ToolContent =
 export interface ToolResult {
   content: ToolContent[];
   structured: unknown;
-  /** The tool, or the server in its place, says that the call failed. */
+  /** The tool or the server reports a failed call. */
   isError: boolean;
 }
 
@@ -68,38 +67,38 @@ export interface ToolProgress {
 }
 
 export interface ToolCall {
-  /** Who causes the call: users share the slots of a server. */
+  /** Users share the slots of a server fairly. */
   userId: string;
   tool: string;
   arguments: Record<string, unknown>;
-  /** Aborting tells the server, and rejects with the signal's reason. */
+  /** Aborting notifies the server and rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: ToolProgress) => void) | undefined;
 }
 
 export type ToolServerFailure =
-  /** The address is one that user-caused calls may not reach. */
+  /** A private address, which calls of users may not reach. */
   | "address_refused"
   | "unauthorized"
   /** No connection, a redirect, or an answer with an error status. */
   | "unreachable"
-  /** It answers one call with an error status that says nothing about others. */
+  /** An error status that concerns one call only. */
   | "refused"
   | "timeout"
-  /** The answer broke off. */
+  /** The answer was interrupted. */
   | "cut"
   | "too_large"
-  /** It answers, but not as an MCP server does. */
+  /** Not an answer of an MCP server. */
   | "protocol"
   /** Too many calls wait for this server. */
   | "busy";
 
-/** Why a server could not be used. The message is one sentence for the server's owner; it may quote the server. */
+/** The message is for the server's owner and may quote the server. */
 export class ToolServerError extends Error {
   readonly reason: ToolServerFailure;
-  /** Whether a tool may have run nevertheless. */
+  /** `unknown`: the tool may have run. */
   readonly outcome: "not_made" | "unknown";
-  /** The status of the answer, where it is that. */
+  /** The status of the answer, if that is the reason. */
   readonly status: number | undefined;
 
   constructor(
@@ -116,25 +115,23 @@ export class ToolServerError extends Error {
 }
 
 /**
- * The tools port: other people's MCP servers. Called when a server is registered or changed, when its tools are listed,
- * and by runs.
+ * The tools port: MCP servers of third parties. Used when a server is registered or changed, when its tools are listed, and
+ * by runs.
  *
- * What must hold, whatever the server does:
- * - every call ends: connecting, listing and calling have deadlines; a call's is put off by progress, up to a limit;
- * - no answer takes memory or time without bound (bytes, messages, number of tools, size and depth of schemas) or ends
- *   the process;
- * - nothing is sent but to the origin of the address, through the net port; redirects are not followed;
- * - a session that the server no longer knows is opened anew once and the refused request repeated; a request whose
- *   answer broke off is never repeated;
- * - a few calls a server run side by side, the others wait; listing waits for none of them; connections are used again
- *   and closed when idle;
- * - failures are `ToolServerError`s; a call that the server answers with an error is a result with `isError`.
+ * Guarantees, whatever the server does:
+ * - connecting, listing and calling have deadlines. Progress extends the deadline of a call, up to a limit;
+ * - memory and time are bounded (bytes, messages, number of tools, size and depth of schemas);
+ * - requests go only to the origin of the address, through the net port. Redirects are not followed;
+ * - if the server has lost the session, a new one is opened and the refused request is repeated once. A request with an
+ *   interrupted answer is never repeated;
+ * - each server has a few slots for calls; listing does not need one. Connections are reused and closed when idle;
+ * - failures are `ToolServerError`s. A call that the server answers with an error is a result with `isError`.
  */
 export interface ToolServerClients {
-  /** The server's tools, as of some seconds ago at most, or since it said that they changed; `fresh` asks it now. */
+  /** Cached for some seconds, unless the server reports a change. `fresh` bypasses the cache. */
   listTools(target: ToolServerTarget, options?: { signal?: AbortSignal; fresh?: boolean }): Promise<ToolList>;
   callTool(target: ToolServerTarget, call: ToolCall): Promise<ToolResult>;
-  /** Closes the connection to a server that was removed. */
+  /** Closes the connection of a removed server. */
   forget(serverId: string): void;
   close(): Promise<void>;
 }

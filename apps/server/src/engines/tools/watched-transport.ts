@@ -9,31 +9,31 @@ import {
   type TransportSendOptions,
 } from "@modelcontextprotocol/client";
 
-/** A JSON-RPC error that no server sent: the stream that should have brought the answer ended without it. */
+/** Not sent by servers: the stream ended without the answer. */
 export const streamEndedCode = -32_950;
-/** Another one: the server sent more messages than are read. */
+/** Not sent by servers: too many messages. */
 export const floodCode = -32_951;
 
-/** How long a server may leave a stream open after it has brought the answer. */
+/** How long a stream may stay open after its answer. */
 const afterAnswerMs = 1000;
-/** Requests of the server to us, such as pings. Each costs us a request in return. */
+/** Requests from the server, such as pings. Each costs a request in return. */
 const mostRequests = 100;
 const requestWindowMs = 10_000;
 
 interface Watch {
   notifyMs: number;
-  /** Called once the connection of a flood is closed, where the server gave a session, which it need not keep. */
+  /** Called after the connection was closed because of a flood, with the session to end. */
   onSessionLeft(session: string): void;
 }
 
 /**
- * Stands between the library's client and its transport, and does what neither does:
+ * Wraps the transport of the library and adds:
  *
- * - a request whose answer stream ends without an answer fails at once, not at its time-out;
- * - a request that is cancelled, or answered, gives its stream up;
- * - the one stream of an `sse` connection is the session: when it breaks, the connection is over, not reconnected;
- * - messages that want no answer have an end too;
- * - an answer that floods us is cut; a server that does so unasked, or with requests, is left, and told so.
+ * - a request whose stream ends without an answer fails at once instead of timing out;
+ * - the stream of a cancelled or answered request is closed;
+ * - the stream of an `sse` connection is its session: if it breaks, the connection closes instead of reconnecting;
+ * - messages without an answer have a timeout;
+ * - an answer with too many messages is cut. If the flood comes outside of answers, or as requests, the session ends.
  */
 export class WatchedTransport implements Transport {
   onclose: (() => void) | undefined;
@@ -41,7 +41,7 @@ export class WatchedTransport implements Transport {
   onmessage: Transport["onmessage"];
   readonly #inner: StreamableHTTPClientTransport | SSEClientTransport;
   readonly #watch: Watch;
-  /** Requests without an answer, and what cuts their streams. */
+  /** The controllers close the streams. */
   readonly #unanswered = new Map<RequestId, AbortController>();
   #closed = false;
   #requests = { since: 0, count: 0 };
@@ -69,7 +69,7 @@ export class WatchedTransport implements Transport {
     return "sessionId" in this.#inner ? this.#inner.sessionId : undefined;
   }
 
-  /** Whether the server may forget one; of an `sse` connection the address for requests is the session. */
+  /** With `sse` the address for requests is the session. */
   get hasSession(): boolean {
     return !this.hasPerRequestStream || this.sessionId !== undefined;
   }
@@ -86,7 +86,6 @@ export class WatchedTransport implements Transport {
     return this.#inner.close();
   }
 
-  /** Tells the server that its session is no longer needed. */
   async endSession(): Promise<void> {
     if ("terminateSession" in this.#inner) await this.#inner.terminateSession();
   }
@@ -105,7 +104,6 @@ export class WatchedTransport implements Transport {
     const cut = new AbortController();
     this.#unanswered.set(id, cut);
     const requestSignal = options.requestSignal ? AbortSignal.any([options.requestSignal, cut.signal]) : cut.signal;
-    // Whoever watches the stream's end itself needs no word from here.
     const onRequestStreamEnd = options.onRequestStreamEnd ?? (() => this.#streamEnded(id));
     try {
       await this.#send(message, { ...options, requestSignal, onRequestStreamEnd });
@@ -136,10 +134,10 @@ export class WatchedTransport implements Transport {
 
   #streamEnded(id: RequestId): void {
     if (!this.#giveUp(id)) return;
-    this.onmessage?.({ jsonrpc: "2.0", id, error: { code: streamEndedCode, message: "The answer broke off" } });
+    this.onmessage?.({ jsonrpc: "2.0", id, error: { code: streamEndedCode, message: "The answer was interrupted" } });
   }
 
-  /** One request gets no answer any more; the others, which have streams of their own, go on. */
+  /** Ends one request. The others have their own streams. */
   cutFlood(id: RequestId): void {
     const cut = this.#giveUp(id);
     if (!cut) return;
@@ -147,7 +145,7 @@ export class WatchedTransport implements Transport {
     cut.abort();
   }
 
-  /** Whatever was asked gets no answer any more. */
+  /** Ends all requests and the connection. */
   leaveFlood(): void {
     if (this.#closed) return;
     const session = this.sessionId;

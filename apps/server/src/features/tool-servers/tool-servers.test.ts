@@ -342,7 +342,7 @@ describe("the tools of an agent's servers", () => {
       { name: `${first.name}__drop_all`, kind: "write", asks: true, serverId: first.made.id, tool: "drop.all" },
       { name: `${second.name}__b`, kind: "write", asks: false, serverId: second.made.id, tool: "b" },
     ]);
-    expect(tools[0]).toMatchObject({ description: "Says it again.", parameters: { type: "object" } });
+    expect(tools[0]).toMatchObject({ description: "Repeats its input.", parameters: { type: "object" } });
   });
 
   it("lists what is missing", async () => {

@@ -394,8 +394,8 @@ describe("GET /v1/mcp-servers/{id}/tools", () => {
     const answer = await call("GET", `/${id}/tools`);
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
-      tools: [{ name: "echo", description: "Says it again.", parameters: schema }],
-      unusable: [{ name: "later", reason: "It can be called as a task only, which is not done here" }],
+      tools: [{ name: "echo", description: "Repeats its input.", parameters: schema }],
+      unusable: [{ name: "later", reason: "Can only be called as a task, which is not supported" }],
       is_cut: false,
     });
     serverToolListRecord.parse(answer.body);

@@ -113,6 +113,6 @@ test.each(["streamable_http", "sse"])("over %s a web page is reported as not an 
   });
   expect((await register(page.url, { connection_type: type })).body).toMatchObject({
     status: "unreachable",
-    last_error: "The server does not answer as an MCP server does",
+    last_error: "The server does not answer like an MCP server",
   });
 });

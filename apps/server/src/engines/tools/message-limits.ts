@@ -13,14 +13,13 @@ export function tooManyMessages(): ToolServerError {
 }
 
 /*
- * Messages are counted in the bytes that bring them, before anybody reads them: reading a small one takes a thousand times
- * as long as sending it, so that a few megabytes of them would hold up the process.
+ * Messages are counted in the raw bytes before they are parsed. Parsing a small message takes a thousand times as long as
+ * sending it, so a few megabytes of them would block the process.
  */
 
 /**
- * Of a stream of events whose only line ends are line feeds: an empty line ends one. Other lines take some time as well,
- * comments and rubbish too, so that some of them count as one more. Lines of data take little, and one message may have
- * any number of them: they count by their bytes alone.
+ * Counts the events of a stream whose only line ends are line feeds: an empty line ends an event. Ten other lines, such as
+ * comments, count as one message. Data lines are cheap, so they count by their bytes.
  */
 export function eventsIn(): (chunk: Uint8Array) => number {
   let begun = new Uint8Array();
@@ -44,12 +43,12 @@ export function eventsIn(): (chunk: Uint8Array) => number {
   };
 }
 
-/** Of a line of which the beginning may have come before. */
+/** `begun` is the start of the line from the previous chunk. */
 function isData(begun: Uint8Array, chunk: Uint8Array, from: number): boolean {
   return dataField.every((byte, at) => byte === (at < begun.length ? begun[at] : chunk[from + at - begun.length]));
 }
 
-/** Of JSON: one, or as many as a list of them has. */
+/** Counts the messages of a JSON list. A JSON object is one message. */
 export function listedIn(): (chunk: Uint8Array) => number {
   let depth = 0;
   let isList: boolean | undefined;
@@ -74,11 +73,39 @@ export function listedIn(): (chunk: Uint8Array) => number {
   };
 }
 
-/** Of one answer, of which all are read together at its end. */
+/** For a JSON answer, which is parsed as a whole. */
 export function countInAll(most: number): (messages: number) => void {
   let all = 0;
   return (messages) => {
     all += messages;
     if (all > most) throw tooManyMessages();
+  };
+}
+
+/** How fast messages of one stream are read. */
+export interface MessagePace {
+  /** Size of a burst without a pause. */
+  atOnce: number;
+  aSecond: number;
+  /** How long a stream may be slowed down, beyond half of the time. */
+  heldBackMs: number;
+}
+
+/**
+ * Returns the pause in milliseconds after a number of messages. Pauses slow a server down that is a little too fast. Throws
+ * if the server stays more than twice as fast, or sends far too many messages at once.
+ */
+export function paceMessages({ atOnce, aSecond, heldBackMs }: MessagePace, clock = () => performance.now()) {
+  let unpaid = 0;
+  let held = 0;
+  let since = clock();
+  return (messages: number): number => {
+    const passed = clock() - since;
+    since += passed;
+    unpaid = Math.max(0, unpaid - (passed / 1000) * aSecond) + messages;
+    const pause = (Math.max(0, unpaid - atOnce) / aSecond) * 1000;
+    held = Math.max(0, held - passed / 2) + pause;
+    if (held > heldBackMs) throw tooManyMessages();
+    return pause;
   };
 }
