@@ -49,7 +49,7 @@ describe("a call refused by its status", () => {
     [404, -32602, "Unknown tool: echo", undefined],
     [404, -32001, "Resource 42 not found", undefined],
   ])(
-    "a %i with the code %i (%s) is no lost session, but the answer to one call",
+    "a %i with the code %i (%s) is the answer to the call, not a lost session",
     async (status, code, message, session) => {
       const { call, count } = await bench({
         "on initialize": ({ response, message: { id } }) => {
@@ -83,12 +83,12 @@ describe("an unfinished result", () => {
   it.each([
     [{ resultType: "input_required", inputRequests: {} }, /asks for more input/],
     [{ resultType: "input_required", requestState: "x" }, /asks for more input/],
-    [{ task: { taskId: "t1", status: "working" } }, /began a task/],
-  ])("%j is a failure", async (result, told) => {
+    [{ task: { taskId: "t1", status: "working" } }, /started a task/],
+  ])("%j is a failure", async (result, message) => {
     const { call } = await bench({ "on tools/call": ({ answer }) => answer(result) });
     expect(await call()).toMatchObject({
       isError: true,
-      content: [{ type: "text", text: expect.stringMatching(told) }],
+      content: [{ type: "text", text: expect.stringMatching(message) }],
     });
   });
 

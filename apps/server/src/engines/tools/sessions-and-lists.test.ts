@@ -1,21 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { waitFor } from "../../../test/support/wait-for.ts";
-import { createNet } from "../net/create-net.ts";
-import { createMcpTools } from "./mcp-tools.ts";
-import {
-  type Exchange,
-  echoTool,
-  initializeResult,
-  json,
-  type Script,
-  scriptedServer,
-  text,
-} from "./scripted-server.fixture.ts";
-import type { ToolServerTarget } from "./tools.ts";
+import { echoTool, initializeResult, json, type Script, text } from "./scripted-server.fixture.ts";
 import { useToolsBench } from "./tools-bench.fixture.ts";
 
-const { bench, opened } = useToolsBench();
+const { bench } = useToolsBench();
 
 describe("credentials", () => {
   const demanding: Script = {
