@@ -1,8 +1,8 @@
 import { BlockList, isIP } from "node:net";
 
 /**
- * What is not the public network. From the IANA special-purpose registries; where a whole block is reserved but some of
- * it is public (192.0.0.0/24, 2001::/23), the whole block is refused.
+ * Ranges outside the public network, from the IANA special-purpose registries. Blocks that are only partly public
+ * (192.0.0.0/24, 2001::/23) are refused as a whole.
  */
 const refusedRanges4: readonly (readonly [network: string, bits: number])[] = [
   ["0.0.0.0", 8], // this host
@@ -38,7 +38,7 @@ const refusedRanges6: readonly (readonly [network: string, bits: number])[] = [
   ["ff00::", 8], // multicast
 ];
 
-/** Public translation (NAT64): refused where the IPv4 address inside is. */
+/** Public translation (NAT64): refused if the embedded IPv4 address is. */
 const translated = "64:ff9b::";
 
 const refused = new BlockList();
@@ -50,9 +50,9 @@ for (const [network, bits] of refusedRanges4) {
 }
 for (const [network, bits] of refusedRanges6) refused.addSubnet(network, bits, "ipv6");
 
-/** True for a literal address on the public network; false for everything else, also for what is no address. */
+/** False for everything but a literal public address. */
 export function isPublicAddress(address: string): boolean {
-  // A zone ("fe80::1%eth0") only makes sense on the local link.
+  // A zone ("fe80::1%eth0") belongs to the local link.
   if (address.includes("%")) return false;
   const family = isIP(address);
   if (family === 0) return false;

@@ -1,5 +1,5 @@
 import { download } from "./download.ts";
-import { createGuardedConnect, trusting } from "./guarded-connect.ts";
+import { createGuardedConnect, createProxiedConnect, trusting } from "./guarded-connect.ts";
 import { createConnect } from "./http1/connect.ts";
 import { Exchange } from "./http1/exchange.ts";
 import type { Origin } from "./http1/origin.ts";
@@ -7,22 +7,21 @@ import { giveUpBody } from "./http1/send-body.ts";
 import { readProxy } from "./http1/tunnel.ts";
 import type { Net, NetBounds, NetHandler, NetRequest, NetResponse } from "./net.ts";
 import { Origins } from "./origins.ts";
-import { createProxiedConnect } from "./proxied-connect.ts";
-import { Receiver } from "./receive.ts";
+import { Receiver } from "./received-body.ts";
 import { Targets } from "./targets.ts";
 
 export interface NetOptions {
-  /** Lets every call reach private and loopback addresses. */
+  /** Allows private and loopback addresses for all calls. */
   allowPrivateNetwork: boolean;
-  /** Origins (or whole addresses) that the operator set: not checked. */
+  /** Origins (or whole addresses) set by the operator, which are not checked. */
   exempt?: readonly string[];
   maxOrigins?: number;
   maxConnectionsPerOrigin?: number;
   maxHeaderBytes?: number;
   connectMs?: number;
-  /** Certificates in PEM that the operator trusts beside the usual authorities. */
+  /** PEM certificates that are trusted in addition to the usual authorities. */
   ca?: string;
-  /** Address of an HTTP proxy, with its credentials, that calls to public servers go through. */
+  /** An HTTP proxy for calls to public servers. May contain credentials. */
   egressProxy?: string;
 }
 
@@ -50,7 +49,7 @@ export function createNet(options: NetOptions): Net {
     return (free ? open : guarded).for(name);
   }
 
-  /** Throws where nothing can be sent; whatever happens later the handler is told. */
+  /** Throws if nothing can be sent. The handler receives later errors. */
   function start(call: NetRequest, handler: NetHandler, redirected: boolean): void {
     const { url, method = "GET", headers = {}, body, signal } = call;
     try {
@@ -67,7 +66,7 @@ export function createNet(options: NetOptions): Net {
 
   function request(call: NetRequest, redirected = false): Promise<NetResponse> {
     return new Promise((resolve, reject) => {
-      // The caller's reason for an abort arrives as it is.
+      // The caller's reason of an abort is passed on unchanged.
       const refuse = (error: Error) => reject(call.signal?.aborted ? call.signal.reason : error);
       start(call, new Receiver(resolve, refuse), redirected);
     });

@@ -5,7 +5,7 @@ const redirects = new Set([301, 302, 303, 307, 308]);
 
 type Request = (request: NetRequest, redirected: boolean) => Promise<NetResponse>;
 
-/** GET with at most three redirects. The time runs over all of them; each address goes through the same guard. */
+/** GET with at most three redirects under one deadline. Each address is checked. */
 export async function download(
   request: Request,
   from: string | URL,
@@ -29,7 +29,7 @@ export async function download(
     if (redirects.has(status) && typeof location === "string") {
       cut(body);
       const next = URL.parse(location, String(url));
-      if (!next) throw new NetError("invalid_url", "The server redirects to no address");
+      if (!next) throw new NetError("invalid_url", "The server redirects to an invalid address");
       url = next;
       continue;
     }
@@ -60,7 +60,7 @@ function filenameOf(headers: NetHeaders, url: string | URL): string | undefined 
   const quoted = /filename="([^"\\]{1,255})"/i.exec(one(headers["content-disposition"]) ?? "")?.[1];
   const path = new URL(url).pathname;
   const last = quoted ?? decoded(path.slice(path.lastIndexOf("/") + 1));
-  // Without directories and control characters: it is only ever shown, but may be shown anywhere.
+  // Shown to users, so without directories and control characters.
   const plain = last?.replace(/^.*[/\\]/, "").replace(/\p{Cc}/gu, "");
   return plain === "" ? undefined : plain?.slice(0, 255);
 }

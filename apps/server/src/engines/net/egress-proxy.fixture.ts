@@ -4,16 +4,15 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 
 export interface TestProxy {
   address: string;
-  /** What it was asked for, and with which credentials. */
   asked: { target: string; authorization: string | undefined }[];
-  /** The port on this machine that it connects to, whatever name it is asked for. */
+  /** The local port for every requested name. */
   target: number;
-  /** Answers CONNECT in place of the proxy. */
+  /** Answers CONNECT instead of the proxy. */
   reply: ((socket: Socket) => void) | undefined;
   close(): void;
 }
 
-/** A name that only the proxy knows, as behind a firewall that resolves no names outside. */
+/** A name that only the proxy can resolve. */
 export const outside = "upstream.invalid";
 
 export async function startProxy(): Promise<TestProxy> {

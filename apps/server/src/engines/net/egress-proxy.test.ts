@@ -49,7 +49,7 @@ async function get(net: Net, url: string): Promise<string> {
 }
 
 describe("through the egress proxy", () => {
-  it("calls http and https, and uses a tunnel again", async () => {
+  it("calls http and https, and reuses a tunnel", async () => {
     proxy.target = await listen(
       http.createServer((request, response) => response.end(`plain ${request.headers.host}`)),
     );
@@ -63,7 +63,7 @@ describe("through the egress proxy", () => {
     expect(proxy.asked.slice(1)).toEqual([{ target: `${outside}:8443`, authorization: undefined }]);
   });
 
-  it("checks the certificate of the far end", async () => {
+  it("checks the certificate of the upstream", async () => {
     proxy.target = await listen(https.createServer(selfSigned, (_, response) => response.end("no")));
     for (const [url, ca] of [
       [`https://${outside}/`, undefined],
@@ -90,7 +90,7 @@ describe("through the egress proxy", () => {
     expect(proxy.asked).toEqual([]);
   });
 
-  it("reaches private addresses directly where they are allowed", async () => {
+  it("reaches private addresses directly if they are allowed", async () => {
     const port = await listen(http.createServer((_, response) => response.end("inside")));
     expect(await get(netWith({ allowPrivateNetwork: true }), `http://localhost:${port}/`)).toBe("inside");
     const url = `http://127.0.0.1:${port}`;
@@ -109,7 +109,7 @@ describe("through the egress proxy", () => {
     expect((await body.text()).length).toBe(total);
   });
 
-  it.each(["http", "https"])("stops the work upstream when the call is aborted, over %s", async (protocol) => {
+  it.each(["http", "https"])("closes the upstream connection when the call is aborted, over %s", async (protocol) => {
     let open = 0;
     const answer: http.RequestListener = (_, response) => {
       open++;
@@ -132,14 +132,14 @@ describe("through the egress proxy", () => {
     ["is not a proxy", "SSH-2.0-OpenSSH_9.2\r\n\r\n", "did not answer with HTTP"],
     ["sends headers without an end", `HTTP/1.1 200 OK\r\nX-A: ${"a".repeat(20_000)}`, "did not answer with HTTP"],
     ["sends more than its answer", "HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\nforged", "did not answer with HTTP"],
-  ])("says so when the proxy %s", async (_, answer, message) => {
+  ])("fails if the proxy %s", async (_, answer, message) => {
     proxy.reply = (socket) => socket.write(answer);
     const call = get(netWith(), `http://${outside}/`);
     await expect(call).rejects.toMatchObject({ reason: "unreachable" });
     await expect(call).rejects.toThrow(`The egress proxy ${message}`);
   });
 
-  it("says so when the proxy breaks off, is silent or is not there", async () => {
+  it("fails if the proxy disconnects, does not answer or does not run", async () => {
     proxy.reply = (socket) => socket.end("HTTP/1.1 2");
     await expect(get(netWith(), `http://${outside}/`)).rejects.toThrow("The egress proxy closed the connection");
     proxy.reply = () => {};

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-it("trusts the operator's authority beside the usual ones, and only when it was named", async () => {
+it("trusts the operator's authority only if it is set", async () => {
   const trusting = createNet({ allowPrivateNetwork: true, ca: selfSigned.cert });
   const usual = createNet({ allowPrivateNetwork: true });
   try {
@@ -26,7 +26,7 @@ it("trusts the operator's authority beside the usual ones, and only when it was 
   }
 });
 
-it("still refuses private addresses, and names that the certificate does not hold", async () => {
+it("still refuses private addresses, and names that are not in the certificate", async () => {
   const guarded = createNet({ allowPrivateNetwork: false, ca: selfSigned.cert });
   const open = createNet({ allowPrivateNetwork: true, ca: selfSigned.cert });
   try {

@@ -29,7 +29,7 @@ async function listen(server: Server): Promise<number> {
 }
 
 const serve = (listener: RequestListener) => listen(http.createServer(listener));
-/** A server that speaks for itself, byte by byte. */
+/** A server that sends raw bytes. */
 const serveRaw = (listener: (socket: Socket) => void) => listen(net.createServer(listener));
 
 function netWith(options: Partial<NetOptions> = {}): Net {
@@ -66,7 +66,7 @@ describe("addresses", () => {
     expect(hits).toBe(0);
   });
 
-  it("reaches an origin that the operator set, and only that one", async () => {
+  it("reaches only the private origin that the operator set", async () => {
     const port = await serve((_, res) => res.end("mine"));
     const other = await serve((_, res) => res.end("other"));
     const guarded = netWith({ allowPrivateNetwork: false, exempt: [`http://localhost:${port}/v1`] });
@@ -76,7 +76,7 @@ describe("addresses", () => {
     expect(await failure(guarded.request({ url: `http://localhost:${other}/` }))).toBe("address_refused");
   });
 
-  it("never lets a redirect use the operator's exemption, not even over a kept connection", async () => {
+  it("never applies the operator's exemption to a redirect, even over an open connection", async () => {
     const inner = await serve((_, res) => res.end("inner"));
     const outer = await serve((_, res) => res.writeHead(302, { location: `http://localhost:${inner}/` }).end());
     const exempt = [`http://127.0.0.1:${outer}`, `http://localhost:${inner}`];
@@ -97,7 +97,7 @@ describe("addresses", () => {
     expect(await failure(netWith().request({ url }))).toBe("invalid_url");
   });
 
-  it("says of an address that is too long just that", async () => {
+  it("reports an address that is too long", async () => {
     const url = `http://example.com/${"a".repeat(8192)}`;
     await expect(netWith().request({ url })).rejects.toThrow("The address has more than 8192 characters");
   });
@@ -154,7 +154,7 @@ describe("request", () => {
     );
   });
 
-  it("ends an answer that drips, by total time, and one that stalls, by idle time", async () => {
+  it("ends a slow answer by its total time and a stalled one by its idle time", async () => {
     const port = await serveRaw((socket) => {
       socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\nx");
       const drip = setInterval(() => socket.write("x"), 20);
@@ -170,7 +170,7 @@ describe("request", () => {
     expect(await failure(answer.body.text())).toBe("timeout");
   });
 
-  it("ends headers that never come, that drip, and that are too long", async () => {
+  it("ends headers that never come, are slow, or are too long", async () => {
     const silent = await serveRaw(() => {});
     expect(await failure(netWith().request({ url: `http://127.0.0.1:${silent}/`, bounds: { headersMs: 200 } }))).toBe(
       "timeout",
@@ -187,7 +187,7 @@ describe("request", () => {
     expect(await failure(netWith().request({ url: `http://127.0.0.1:${long}/` }))).toBe("too_large");
   });
 
-  it("reports an answer cut in its middle, and one that is no HTTP", async () => {
+  it("reports an incomplete answer, and one that is not HTTP", async () => {
     const half = await serveRaw((socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf"));
     const answer = await netWith().request({ url: `http://127.0.0.1:${half}/` });
     expect(await failure(answer.body.text())).toBe("cut");
@@ -197,7 +197,7 @@ describe("request", () => {
     expect(await failure(netWith().request({ url: `http://127.0.0.1:${noise}/` }))).toBe("cut");
   });
 
-  it("reports a closed port, an unknown host and a certificate that nobody vouches for", async () => {
+  it("reports a closed port, an unknown host and an untrusted certificate", async () => {
     const port = await serve(() => {});
     await closers.pop()?.();
     expect(await failure(netWith().request({ url: `http://127.0.0.1:${port}/` }))).toBe("unreachable");
@@ -208,7 +208,7 @@ describe("request", () => {
     expect(await failure(netWith().request({ url: `https://localhost:${secure}/` }))).toBe("unreachable");
   });
 
-  it("stops at once when aborted: before, while connecting, while waiting, in mid-body", async () => {
+  it("stops at once when aborted before, while connecting, while waiting, and during the body", async () => {
     const reason = new Error("the client left");
     let live = 0;
     const port = await serve((req, res) => {
@@ -237,7 +237,7 @@ describe("request", () => {
     await expect.poll(() => live).toBe(0);
   });
 
-  it("holds a bounded number of origins and still ends what runs on a closed one", async () => {
+  it("bounds the number of origins and finishes calls of a closed one", async () => {
     const net = netWith({ maxOrigins: 2 });
     let answerSlow: (() => void) | undefined;
     let open = 0;
@@ -262,7 +262,7 @@ describe("request", () => {
 });
 
 describe("dispatch", () => {
-  it("hands over the bytes as they come, can pause, and ends with a NetError", async () => {
+  it("delivers bytes as they arrive, can pause, and ends with a NetError", async () => {
     const port = await serve((req, res) => {
       if (req.url === "/cut") {
         res.writeHead(200, { "content-length": 10 });
@@ -293,7 +293,7 @@ describe("dispatch", () => {
     expect(await run("/", 3)).toBe("200::too_large");
   });
 
-  it("tells the handler about an address it refuses", async () => {
+  it("reports a refused address to the handler", async () => {
     const guarded = netWith({ allowPrivateNetwork: false });
     for (const url of ["http://localhost:9/", "http://127.0.0.1:9/", "ftp://x"]) {
       const error = await new Promise<Error>((resolve) => {
@@ -350,7 +350,7 @@ describe("download", () => {
     expect(await failure(call)).toBe("timeout");
   });
 
-  it("takes the name from the server, without directories", async () => {
+  it("takes the file name from the server, without directories", async () => {
     const port = await serve((_, res) => {
       res.setHeader("content-disposition", 'attachment; filename="../../etc/cat.png"');
       res.end("x");

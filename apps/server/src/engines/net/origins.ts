@@ -1,9 +1,6 @@
 import { Origin, type OriginOptions } from "./http1/origin.ts";
 
-/**
- * The origins that connections are kept to, the least recently used one closed when there are too many: users choose
- * the origins, so their number must not. A closed one still ends what it runs.
- */
+/** Users choose the origins, so their number is bounded: the least recently used one is closed. It finishes its exchanges. */
 export class Origins {
   readonly #options: OriginOptions;
   readonly #maxOrigins: number;
@@ -19,7 +16,7 @@ export class Origins {
   for(name: string): Origin {
     const known = this.#byName.get(name);
     if (known) {
-      // A Map keeps the order of insertion: the first one is the one not used for longest.
+      // Moves to the end: the first entry of the map is the least recently used.
       if (name !== this.#last) {
         this.#byName.delete(name);
         this.#byName.set(name, known);

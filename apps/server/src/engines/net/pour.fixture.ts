@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 
-/** A server's answer of so many bytes, as fast as the reader takes it, and how much that was so far. */
+/** Answers with `total` bytes as fast as they are read. */
 export function pour(total: number): { answer: RequestListener; sent(): number } {
   let sent = 0;
   return {

@@ -39,7 +39,7 @@ function pourOut(total: number): () => number {
   return poured.sent;
 }
 
-it("is read whole as text, JSON and bytes, whether it comes in one piece or in many", async () => {
+it("is read at once as text, JSON and bytes, from one chunk or many", async () => {
   const pieces = ["\ufeff", '{"a":"', "é🌊", '"}'];
   answer = async (request, response) => {
     for (const piece of pieces) {
@@ -60,7 +60,7 @@ it("is read whole as text, JSON and bytes, whether it comes in one piece or in m
   expect(connections).toBeLessThan(3);
 });
 
-it("makes the server wait while nobody reads, and goes on from there", async () => {
+it("makes the server wait while it is not read, and continues", async () => {
   const sent = pourOut(32 * megabyte);
   const { body } = await net.request({ url, bounds: { maxBytes: 64 * megabyte } });
   let before = -1;
@@ -69,7 +69,7 @@ it("makes the server wait while nobody reads, and goes on from there", async () 
   expect((await body.text()).length).toBe(32 * megabyte);
 });
 
-it("can be read once only", async () => {
+it("can be read only once", async () => {
   answer = (_, response) => void response.end("once");
   const { body } = await net.request({ url });
   expect(await body.text()).toBe("once");
@@ -79,7 +79,7 @@ it("can be read once only", async () => {
 it("dumps a short rest and keeps the connection, cuts a long one", async () => {
   pourOut(64 * 1024);
   for (let n = 0; n < 6; n++) await (await net.request({ url })).body.dump();
-  // A connection is free for the next call one turn after its answer, so two take turns.
+  // A connection is free one tick after its answer, so two alternate.
   expect(connections).toBeLessThan(3);
   const sent = pourOut(64 * megabyte);
   await (await net.request({ url, bounds: { maxBytes: 128 * megabyte } })).body.dump();
@@ -87,7 +87,7 @@ it("dumps a short rest and keeps the connection, cuts a long one", async () => {
   expect(sent()).toBeLessThan(60 * megabyte);
 });
 
-it("ends the call when it is destroyed, and whoever waits for it", async () => {
+it("ends the call and its readers when it is destroyed", async () => {
   let given: ServerResponse | undefined;
   answer = (_, response) => {
     given = response;
@@ -96,11 +96,11 @@ it("ends the call when it is destroyed, and whoever waits for it", async () => {
   const { body } = await net.request({ url });
   const whole = body.text();
   body.destroy();
-  await expect(whole).rejects.toThrow("given up");
+  await expect(whole).rejects.toThrow("discarded");
   await expect.poll(() => given?.destroyed).toBe(true);
 });
 
-it("keeps a failure for the reader who comes after it", async () => {
+it("keeps a failure for a later reader", async () => {
   answer = (_, response) => {
     response.writeHead(200, { "content-length": "100" });
     response.write("half", () => response.destroy());
@@ -115,7 +115,7 @@ it("keeps a failure for the reader who comes after it", async () => {
   await expect(read()).rejects.toMatchObject({ reason: "cut" });
 });
 
-it("takes early hints for no answer", async () => {
+it("ignores early hints", async () => {
   answer = (_, response) => {
     response.writeEarlyHints({ link: "</style.css>; rel=preload" }, () => response.end("the answer"));
   };

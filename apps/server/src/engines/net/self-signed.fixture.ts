@@ -1,7 +1,4 @@
-/**
- * A certificate for localhost and upstream.invalid that no authority vouches for, valid for a hundred years. Protects
- * nothing.
- */
+/** A self-signed certificate for localhost and upstream.invalid, valid for a hundred years. Protects nothing. */
 export const selfSigned = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgqkpGf9/FguciwuaR

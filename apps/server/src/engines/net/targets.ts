@@ -1,15 +1,14 @@
 import { longestAddress, NetError } from "./net.ts";
 
-/** Where a call goes. */
 export interface Target {
   origin: string;
-  /** With the query. */
+  /** Includes the query. */
   path: string;
 }
 
 const remembered = 256;
 
-/** Checks addresses and takes them apart. A model is called at the same one again and again: the last few are kept. */
+/** Checks and splits addresses. Caches the last ones, because models are called at the same address many times. */
 export class Targets {
   readonly #known = new Map<string, Target>();
 
@@ -24,16 +23,16 @@ export class Targets {
   }
 }
 
-/** Only http and https, and no user info: it would be sent along, and reads like another host. */
+/** User info is refused, because it would be sent and can look like another host. */
 function targetOf(url: URL | null): Target {
   if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) {
-    throw new NetError("invalid_url", "The address is no http or https address");
+    throw new NetError("invalid_url", "The address is not an http or https address");
   }
   if (url.href.length > longestAddress) {
     throw new NetError("invalid_url", `The address has more than ${longestAddress} characters`);
   }
   if (url.username !== "" || url.password !== "") {
-    throw new NetError("invalid_url", "The address must not carry a user name or password");
+    throw new NetError("invalid_url", "The address must not contain a user name or password");
   }
   return { origin: url.origin, path: url.pathname + url.search };
 }

@@ -195,7 +195,7 @@ describe("failures", () => {
     expect(late).toMatchObject({ status: "failed", lastError: "The server did not answer in time" });
     expect(late?.latencyMs).toBeGreaterThanOrEqual(190);
     expect(absent).toMatchObject({ status: "failed", lastError: expect.stringMatching(/refused$/) });
-    expect(broken).toMatchObject({ status: "failed", lastError: "The server broke off its answer" });
+    expect(broken).toMatchObject({ status: "failed", lastError: "The server's answer is incomplete" });
   });
 
   test("Retry-After is honoured", async () => {

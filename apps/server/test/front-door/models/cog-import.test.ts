@@ -97,7 +97,7 @@ test.each([
   [
     "has an unknown name",
     () => "http://no-such-host.invalid",
-    /its name (is not known|could not be looked up)$/,
+    /its name (does not exist|could not be looked up)$/,
   ],
   ["knows no schemas", () => `${address()}/absent`, /does not have this model or address \(status 404\)/],
   ["speaks no JSON", () => `${address()}/page`, /did not answer with JSON\.$/],

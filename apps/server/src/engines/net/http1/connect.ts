@@ -8,7 +8,7 @@ export interface Connecting {
 }
 
 export interface ConnectEvents {
-  /** The first `size` bytes of the buffer have arrived, and stay there for the length of the call. False: no more yet. */
+  /** The first `size` bytes of the buffer are valid during the call. False pauses reading. */
   onRead(size: number, buffer: Buffer): boolean;
   onConnected(socket: Socket): void;
   onFailed(error: Error): void;
@@ -18,27 +18,26 @@ export type Connect = (url: URL, events: ConnectEvents) => Connecting;
 
 export interface ConnectOptions {
   connectMs: number;
-  /** Whom to trust, when that is more than the usual authorities. */
+  /** Set if more than the usual authorities are trusted. */
   secureContext?: SecureContext;
   lookup?: LookupFunction;
-  /** Connects through this proxy. */
   proxy?: EgressProxy;
 }
 
 const keptSessions = 100;
 const tlsBufferBytes = 16 * 1024;
 /**
- * Plain sockets are read one after the other and each piece is dealt with before the next, so that one buffer does for
- * all. TLS may decrypt while others are written: there every connection has its own.
+ * Shared: plain sockets are read one after the other, and each chunk is handled before the next. TLS may decrypt during
+ * other writes, so each TLS connection has its own buffer.
  */
 const plainBuffer = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** Without the brackets of an address of IPv6. */
+/** Without the brackets of an IPv6 address. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, "");
 }
 
-/** Connects with TCP or TLS. Sockets read into a buffer that stays: an allocation for every piece costs as much as reading it. */
+/** Sockets reuse their read buffer. Allocating one per chunk costs as much as reading the chunk. */
 export function createConnect({ connectMs, secureContext, lookup, proxy }: ConnectOptions): Connect {
   const sessions = new Map<string, Buffer>();
 
@@ -79,14 +78,14 @@ export function createConnect({ connectMs, secureContext, lookup, proxy }: Conne
       if (isSecure) opened.on("session", (made: Buffer) => remember(url.host, made));
       opened.setKeepAlive(true, 60_000);
       opened.on("error", fail);
-      opened.once("close", () => fail(new NetError("cut", "The server broke off its answer")));
+      opened.once("close", () => fail(new NetError("cut", "The server's answer is incomplete")));
       opened.once(isSecure ? "secureConnect" : "connect", onConnected);
       return opened;
     }
     function onConnected(): void {
       if (settle()) events.onConnected(socket);
     }
-    /** `onread` has no effect on TLS over an open socket, nor on a socket that was read before: both send events. */
+    /** `onread` has no effect on TLS over an open socket, or on a socket that was read before. Both emit events. */
     function onTunnel(): void {
       if (isSecure) socket = prepare(openSecure({ ...security, socket }));
       socket.on("data", (chunk: Buffer) => void events.onRead(chunk.length, chunk));

@@ -39,7 +39,7 @@ async function listen(server: Server): Promise<number> {
 
 const serve = async (listener: RequestListener) => `http://127.0.0.1:${await listen(http.createServer(listener))}/`;
 
-/** Answers each request, by its number, with these bytes. */
+/** Answers request n with the n-th bytes. */
 const serveRaw = async (answer: (socket: Socket, n: number) => void) => {
   let n = 0;
   const port = await listen(createServer((socket) => socket.on("data", () => answer(socket, n++))));
@@ -57,7 +57,7 @@ async function reasonOf(call: Promise<unknown>): Promise<string> {
 }
 
 describe("connections", () => {
-  it("carry one call after the other, and as many beside each other as there are", async () => {
+  it("carry one call at a time, and are opened for parallel calls", async () => {
     const url = await serve((_, response) => void setTimeout(() => response.end("ok"), 5));
     for (let n = 0; n < 10; n++) await get(url);
     expect(sockets).toHaveLength(1);
@@ -67,7 +67,7 @@ describe("connections", () => {
     expect(sockets).toHaveLength(10);
   });
 
-  it("are no more than allowed, and those who wait get their turn in order", async () => {
+  it("are limited, and waiting calls start in order", async () => {
     const narrow = createNet({ allowPrivateNetwork: true, maxConnectionsPerOrigin: 2 });
     const order: string[] = [];
     const url = await serve((request, response) => {
@@ -81,7 +81,7 @@ describe("connections", () => {
     await narrow.close();
   });
 
-  it("that failed to open fail one call each", async () => {
+  it("fail one call each if they cannot be opened", async () => {
     const narrow = createNet({ allowPrivateNetwork: true, maxConnectionsPerOrigin: 2 });
     const port = await listen(createServer());
     servers.pop()?.close();
@@ -91,7 +91,7 @@ describe("connections", () => {
     await narrow.close();
   });
 
-  it("that the server closed meanwhile are not used again", async () => {
+  it("are not reused after the server closed them", async () => {
     const url = await serve((_, response) => response.end("ok"));
     await get(url);
     sockets[0]?.destroy();
@@ -100,7 +100,7 @@ describe("connections", () => {
     expect(sockets).toHaveLength(2);
   });
 
-  it("are given up before the server does, where it says when", async () => {
+  it("are closed before the server's announced timeout", async () => {
     const url = await serveRaw((socket) =>
       socket.write(`HTTP/1.1 200 OK\r\nKeep-Alive: timeout=1\r\n${ok("ok").slice(17)}`),
     );
@@ -109,20 +109,20 @@ describe("connections", () => {
     expect(sockets).toHaveLength(2);
   });
 
-  it("that said more than was asked are not believed", async () => {
+  it("are not reused after unexpected bytes", async () => {
     const url = await serveRaw((socket, n) => {
       socket.write(n === 0 ? ok("one") + ok("forged") : ok(`answer ${n}`));
     });
     expect(await get(url)).toBe("one");
     expect(await get(url)).toBe("answer 1");
-    // While it is free, too.
+    // Also while idle.
     sockets.at(-1)?.write(ok("forged"));
     await sleep(20);
     expect(await get(url)).toBe("answer 2");
     expect(sockets).toHaveLength(3);
   });
 
-  it("end what is under way when all is closed", async () => {
+  it("end running calls on close", async () => {
     const url = await serve(() => {});
     const call = reasonOf(net.request({ url }));
     await expect.poll(() => sockets.length).toBe(1);
@@ -131,8 +131,8 @@ describe("connections", () => {
   });
 });
 
-describe("a body that is sent", () => {
-  it("arrives whole, with a length and in chunks", async () => {
+describe("a request body", () => {
+  it("arrives completely, with a length and in chunks", async () => {
     const url = await serve(async (request, response) => {
       const { "content-length": length, "transfer-encoding": coding } = request.headers;
       response.end(JSON.stringify({ length, coding, body: await bodyOf(request) }));
@@ -148,7 +148,7 @@ describe("a body that is sent", () => {
     expect(sockets).toHaveLength(1);
   });
 
-  it("goes no faster than the server reads", async () => {
+  it("is sent no faster than the server reads", async () => {
     let read = () => {};
     const url = await serve((request, response) => {
       read = () => void bodyOf(request).then((text) => response.end(String(text.length)));
@@ -168,7 +168,7 @@ describe("a body that is sent", () => {
     expect(await (await call).body.text()).toBe(String(512 * piece.length));
   });
 
-  it("must be as long as was said", async () => {
+  it("must match its declared length", async () => {
     const url = await serve(
       (request, response) =>
         void bodyOf(request)
@@ -181,7 +181,7 @@ describe("a body that is sent", () => {
     expect(await reasonOf(send("4"))).toBe("cut");
   });
 
-  it("that breaks ends the call", async () => {
+  it("that fails ends the call", async () => {
     const url = await serve(() => {});
     const body = new Readable({ read: () => {} });
     const call = reasonOf(net.request({ url, method: "POST", body }));
@@ -191,7 +191,7 @@ describe("a body that is sent", () => {
     expect(await call).toBe("cut");
   });
 
-  it("is given up when it can never be sent", async () => {
+  it("is destroyed if it cannot be sent", async () => {
     const port = await listen(createServer());
     servers.pop()?.close();
     const unsent = Readable.from(["never"]);
@@ -216,7 +216,7 @@ describe("a body that is sent", () => {
     await narrow.close();
   });
 
-  it("is given up when the server answers before its end", async () => {
+  it("is destroyed if the server answers before its end", async () => {
     const url = await serve((_, response) => response.writeHead(413).end("too much"));
     const body = new Readable({ read: () => {} });
     body.push("the beginning");
@@ -228,13 +228,13 @@ describe("a body that is sent", () => {
   });
 });
 
-describe("a request that is none", () => {
+describe("an invalid request", () => {
   it.each([
-    ["a line in a value", { "x-a": "a\r\nx-b: c" }],
-    ["a line in a name", { "x-a\r\nx-b": "c" }],
+    ["a line break in a value", { "x-a": "a\r\nx-b: c" }],
+    ["a line break in a name", { "x-a\r\nx-b": "c" }],
     ["no name", { "": "c" }],
     ["a character of two bytes", { "x-a": "\u0141" }],
-    ["an end of its own", { "transfer-encoding": "chunked" }],
+    ["its own framing", { "transfer-encoding": "chunked" }],
     ["another length", { "content-length": "7" }],
     ["another use of the connection", { Connection: "upgrade" }],
   ])("is refused before anything is sent: %s", async (_, headers) => {
@@ -250,7 +250,7 @@ describe("a request that is none", () => {
 });
 
 describe("over TLS", () => {
-  it("makes the server wait while nobody reads, and goes on from there", async () => {
+  it("makes the server wait while the answer is not read, and continues", async () => {
     const total = 32 * 1024 * 1024;
     const { answer, sent } = pour(total);
     const server = https.createServer(selfSigned, answer);

@@ -6,7 +6,6 @@ import type { Carrier, Exchange } from "./exchange.ts";
 import { ResponseParser, type ResponseSink } from "./response-parser.ts";
 import { type Sending, sendBody } from "./send-body.ts";
 
-/** Whom a connection tells that it is free again, or gone. */
 export interface ConnectionOwner {
   readonly maxHeadBytes: number;
   onFree(connection: Connection): void;
@@ -16,8 +15,8 @@ export interface ConnectionOwner {
 /**
  * One connection, one exchange at a time.
  *
- *   free ──start──► busy ──answer whole, and both sides may go on──► free
- *     │               └──abort, cut, more bytes than asked for, a body not sent to its end──► gone
+ *   free ──start──► busy ──answer complete and reusable──► free
+ *     │               └──abort, cut, unexpected bytes, request body not sent completely──► gone
  *     └──bytes or end from the server──► gone
  */
 export class Connection implements Carrier, ResponseSink {
@@ -35,10 +34,10 @@ export class Connection implements Carrier, ResponseSink {
     this.#parser = new ResponseParser(this, owner.maxHeadBytes);
     socket.on("error", (error) => this.fail(error));
     socket.on("end", () => this.#onServerEnd());
-    socket.on("close", () => this.fail(new NetError("cut", "The server broke off its answer")));
+    socket.on("close", () => this.fail(new NetError("cut", "The server's answer is incomplete")));
   }
 
-  /** How long the server said that it keeps an idle connection. */
+  /** The server's idle timeout, if announced. */
   get keepAliveMs(): number | undefined {
     return this.#parser.keepAliveMs;
   }
@@ -73,7 +72,7 @@ export class Connection implements Carrier, ResponseSink {
     });
   }
 
-  /** Bytes from the server, the first `size` of the buffer. False: no more until `resume`. */
+  /** False: no more bytes until `resume`. */
   read(size: number, buffer: Buffer): boolean {
     if (this.#exchange) inOneTick(() => this.#parse(size, buffer));
     else this.destroy();
@@ -110,7 +109,7 @@ export class Connection implements Carrier, ResponseSink {
   onEnd(): void {
     const exchange = this.#exchange;
     this.#exchange = undefined;
-    // An answer before the end of the question: the server wants no more of it, and nothing else can follow.
+    // After an early answer the rest of the request body cannot be sent, so the connection cannot be reused.
     const isReusable = this.#parser.reusable && !this.#sending;
     this.resume();
     if (isReusable) this.#owner.onFree(this);
@@ -127,7 +126,7 @@ export class Connection implements Carrier, ResponseSink {
     this.destroy();
   }
 
-  /** Tells whoever uses it, if anybody does. */
+  /** Fails the current exchange, if any. */
   fail(error: unknown): void {
     const exchange = this.#exchange;
     this.destroy();

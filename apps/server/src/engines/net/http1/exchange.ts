@@ -1,26 +1,25 @@
-import type { RingEntry } from "../../../kernel/ring.ts";
+import { Ring, type RingEntry } from "../../../kernel/ring.ts";
 import { type NetBounds, type NetControl, NetError, type NetHandler, type NetHeaders } from "../net.ts";
 import { toNetError } from "../net-failures.ts";
 import { type Outgoing, type RequestHead, writeHead } from "./request-head.ts";
 import { giveUpBody } from "./send-body.ts";
-import { type Watched, watch } from "./watch.ts";
 
-/** The connection that an exchange runs on. */
+/** The connection of an exchange. */
 export interface Carrier {
   start(exchange: Exchange): void;
   pause(): void;
   resume(): void;
-  /** Ends it, without a word to the exchange. */
+  /** Does not notify the exchange. */
   destroy(): void;
 }
 
 /**
- * One question and its answer, held to its bounds whoever reads it.
+ * One request and its answer, within its bounds.
  *
  *   waiting ──start──► sent ──headers──► answering ──end──► over
  *      └─────────────────┴─────────────────┴──abort, time, size, failure──► over
  *
- * The handler hears of nothing after the end or the error.
+ * The handler is not called after the end or an error.
  */
 export class Exchange implements NetControl, Watched {
   readonly outgoing: Outgoing;
@@ -31,18 +30,17 @@ export class Exchange implements NetControl, Watched {
   readonly #onAbort: (() => void) | undefined;
   readonly #watched: RingEntry;
   readonly #createdAt = performance.now();
-  /** When the server last gave a sign of life, or was last owed none. */
+  /** Last progress, in either direction. */
   #heardAt = this.#createdAt;
-  /** For how long it may be silent now. */
   #silenceMs = Number.POSITIVE_INFINITY;
   #carrier: Carrier | undefined;
   #received = 0;
   #paused = false;
   #over = false;
-  /** Set by whoever lets it wait for a connection. */
-  leaveLine: (() => void) | undefined;
+  /** Set while waiting for a connection. */
+  leaveQueue: (() => void) | undefined;
 
-  /** Throws where this is no request that can be sent. */
+  /** Throws if the request cannot be sent. */
   constructor(
     outgoing: Outgoing,
     host: string,
@@ -63,13 +61,13 @@ export class Exchange implements NetControl, Watched {
 
   start(carrier: Carrier): void {
     this.#carrier = carrier;
-    this.leaveLine = undefined;
+    this.leaveQueue = undefined;
     this.#silenceMs = this.#bounds.headersMs;
     this.#heardAt = performance.now();
     carrier.start(this);
   }
 
-  /** Another piece of a long body has gone out: the server need not answer yet. */
+  /** The server need not answer while a long body is being sent. */
   onSent(): void {
     this.#heardAt = performance.now();
   }
@@ -101,7 +99,7 @@ export class Exchange implements NetControl, Watched {
   }
 
   checkTime(now: number): void {
-    // That nothing comes while nobody reads is not the server's fault.
+    // Silence while reading is paused is not the server's fault.
     const isSilent = !this.#paused && now - this.#heardAt > this.#silenceMs;
     if (isSilent || now - this.#createdAt > this.#bounds.totalMs) {
       this.abort(new NetError("timeout", "The server did not answer in time"));
@@ -129,12 +127,12 @@ export class Exchange implements NetControl, Watched {
     this.#handler.onResponseError(reason);
   }
 
-  /** False where it was over already. */
+  /** False if it was over already. */
   #finish(): boolean {
     if (this.#over) return false;
     this.#over = true;
     this.#carrier = undefined;
-    this.leaveLine?.();
+    this.leaveQueue?.();
     this.#watched.leave();
     if (this.#onAbort) this.#signal?.removeEventListener("abort", this.#onAbort);
     return true;
@@ -144,3 +142,31 @@ export class Exchange implements NetControl, Watched {
 function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error("The call was aborted", { cause: reason });
 }
+
+interface Watched {
+  /** `now` as in `performance.now`. */
+  checkTime(now: number): void;
+}
+
+const checkMs = 50;
+
+/** Checks all exchanges twenty times a second. Separate timers would be reset with every chunk of an answer. */
+class Watch {
+  readonly #watched = new Ring<Watched>();
+  #timer: NodeJS.Timeout | undefined;
+
+  add(one: Watched): RingEntry {
+    this.#timer ??= setInterval(() => this.#check(), checkMs).unref();
+    return this.#watched.add(one);
+  }
+
+  #check(): void {
+    const now = performance.now();
+    for (const one of this.#watched.all()) one.checkTime(now);
+    if (this.#watched.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+const watch = new Watch();

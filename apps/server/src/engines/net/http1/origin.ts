@@ -13,14 +13,11 @@ export interface OriginOptions {
 
 const keptMs = 10_000;
 const longestKeptMs = 60_000;
-/** A server that closes after so long may do so while the next request is on its way: be earlier by this. */
+/** Closes earlier than the server announced, or the next request could meet the server's close. */
 const marginMs = 1_000;
 const idleTimes = createDeadlinesByLength();
 
-/**
- * The connections to one origin, used again while they last, and the line of those who wait for one. The connection
- * used last is used first, so that the others grow old and go.
- */
+/** Connections to one origin and the queue for them. The last used connection is reused first, so that others expire. */
 export class Origin implements ConnectionOwner {
   readonly host: string;
   readonly maxHeadBytes: number;
@@ -48,8 +45,8 @@ export class Origin implements ConnectionOwner {
       exchange.start(idle.connection);
       return;
     }
-    const place = this.#waiting.add(exchange);
-    exchange.leaveLine = () => place.leave();
+    const entry = this.#waiting.add(exchange);
+    exchange.leaveQueue = () => entry.leave();
     this.#openMore();
   }
 
@@ -74,7 +71,7 @@ export class Origin implements ConnectionOwner {
       },
       onFailed: (error) => {
         this.#connecting.delete(connecting);
-        // Each of those who wait has a try under way, or as many as there may be: one try, one failure.
+        // Each waiting exchange has its own attempt, up to the limit, so one attempt fails one exchange.
         this.#waiting.shift()?.onError(error);
         this.#openMore();
       },
@@ -92,18 +89,17 @@ export class Origin implements ConnectionOwner {
 
   onGone(connection: Connection): void {
     this.#connections.delete(connection);
-    const place = this.#idle.findIndex((idle) => idle.connection === connection);
-    if (place !== -1) for (const idle of this.#idle.splice(place, 1)) idle.release();
+    const at = this.#idle.findIndex((idle) => idle.connection === connection);
+    if (at !== -1) for (const idle of this.#idle.splice(at, 1)) idle.release();
     this.#openMore();
   }
 
-  /** Takes no more connections up; what runs and waits goes on to its end. */
+  /** Keeps no idle connections. Running and waiting exchanges continue. */
   close(): void {
     this.#closing = true;
     for (const { connection } of [...this.#idle]) connection.destroy();
   }
 
-  /** True once nothing runs or waits any more. */
   get isEmpty(): boolean {
     return this.#connections.size + this.#connecting.size + this.#waiting.size === 0;
   }
@@ -120,15 +116,15 @@ export class Origin implements ConnectionOwner {
 class IdleConnection implements Timed {
   since = 0;
   readonly connection: Connection;
-  readonly #place: RingEntry;
+  readonly #deadline: RingEntry;
 
   constructor(connection: Connection, deadlines: Deadlines) {
     this.connection = connection;
-    this.#place = deadlines.add(this);
+    this.#deadline = deadlines.add(this);
   }
 
   release(): void {
-    this.#place.leave();
+    this.#deadline.leave();
   }
 
   expire(): void {

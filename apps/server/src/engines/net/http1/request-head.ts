@@ -1,20 +1,19 @@
 import type { Readable } from "node:stream";
 import { NetError } from "../net.ts";
 
-/** What is asked of a server. */
 export interface Outgoing {
   method: string;
-  /** With the query. */
+  /** Includes the query. */
   path: string;
   headers: Record<string, string | string[]>;
   body: string | Uint8Array | Readable | undefined;
 }
 
 export interface RequestHead {
-  /** To the empty line. One byte a character. */
+  /** Includes the empty line. One byte per character. */
   text: string;
   isAscii: boolean;
-  /** How a body that is a stream is sent: so many bytes, or in chunks. */
+  /** Undefined: the body is sent in chunks. */
   length: number | undefined;
 }
 
@@ -22,7 +21,7 @@ const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const forbiddenInValue = /[^\t\x20-\x7e\x80-\xff]/;
 const beyondAscii = /[\x80-\xff]/;
 const forbiddenInPath = /[^\x21-\x7e]/;
-/** Said by this client alone, since they are about the connection and about where the body ends. */
+/** Only this client sets them, because they control the connection and the end of the body. */
 const ofTheConnection = new Set([
   "connection",
   "keep-alive",
@@ -34,7 +33,7 @@ const ofTheConnection = new Set([
 ]);
 const withoutBody = new Set(["GET", "HEAD", "DELETE"]);
 
-/** The beginning of a request. Throws for what would not be one header, or would say where another request begins. */
+/** Throws for headers that would inject other headers or requests. */
 export function writeHead({ method, path, headers, body }: Outgoing, host: string): RequestHead {
   if (forbiddenInPath.test(path)) throw unsendable();
   let text = "";

@@ -4,24 +4,24 @@ export interface ResponseHead {
   status: number;
   headers: NetHeaders;
   framing: "length" | "chunked" | "until-close";
-  /** With framing by length. */
+  /** For the framing "length". */
   length: number;
-  /** Whether the server lets the connection carry another request. */
+  /** The server accepts another request on the connection. */
   persistent: boolean;
   keepAliveMs: number | undefined;
 }
 
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/;
 const token = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
-/** Also a CR or LF that is not part of a line's end. */
+/** Includes a CR or LF outside of a line end. */
 const forbidden = /[^\t\x20-\x7e\x80-\xff]/;
 const digitsOnly = /^\d{1,15}$/;
 
-/** All before the empty line. Throws for what RFC 9112 does not allow. */
+/** `text` ends before the empty line. Throws for everything that RFC 9112 does not allow. */
 export function readHead(text: string): ResponseHead {
   const lineEnd = text.indexOf("\r\n");
   const matched = statusLine.exec(lineEnd === -1 ? text : text.slice(0, lineEnd));
-  if (!matched) throw broken("The server's answer is no HTTP");
+  if (!matched) throw broken("The server's answer is not HTTP");
   const headers = lineEnd === -1 ? {} : readHeaders(text, lineEnd + 2);
   const options = listed(headers.connection);
   const persistent = matched[1] === "1" ? !options.includes("close") : options.includes("keep-alive");
@@ -36,8 +36,8 @@ function readHeaders(text: string, from: number): NetHeaders {
     const colon = text.indexOf(":", at);
     const name = colon === -1 || colon > end ? "" : text.slice(at, colon).toLowerCase();
     const value = text.slice(colon + 1, end).trim();
-    if (!token.test(name) || forbidden.test(value)) throw broken("The server's headers are no HTTP");
-    // Would be no header but a change of the object.
+    if (!token.test(name) || forbidden.test(value)) throw broken("The server's headers are not HTTP");
+    // Would change the prototype of the object.
     if (name !== "__proto__") put(headers, name, value);
     at = end + 2;
   }
@@ -56,14 +56,14 @@ function framingOf(headers: NetHeaders, persistent: boolean): Pick<ResponseHead,
   const lengths = listed(headers["content-length"]);
   if (codings.length > 0) {
     if (codings.length > 1 || codings[0] !== "chunked")
-      throw broken("The server's answer is coded as nobody asked for");
-    // Who also gives a length may mean another end: the chunks count, and nothing after them is believed.
+      throw broken("The server uses a transfer encoding that was not requested");
+    // With a length as well, the end is ambiguous: the chunks count, and the connection is not reused.
     return { framing: "chunked", length: 0, persistent: persistent && lengths.length === 0 };
   }
   const [first] = lengths;
   if (first === undefined) return { framing: "until-close", length: 0, persistent: false };
   if (!digitsOnly.test(first) || lengths.some((length) => length !== first)) {
-    throw broken("The server does not say how long its answer is");
+    throw broken("The length of the server's answer is invalid");
   }
   return { framing: "length", length: Number(first), persistent };
 }
@@ -74,7 +74,7 @@ function keepAliveOf(headers: NetHeaders): number | undefined {
   return seconds === undefined ? undefined : Number(seconds) * 1000;
 }
 
-/** The members of a header that is a list, in lower case. */
+/** The members of a list header, in lower case. */
 function listed(value: string | string[] | undefined): string[] {
   if (value === undefined) return [];
   return String(value)
@@ -83,6 +83,6 @@ function listed(value: string | string[] | undefined): string[] {
     .map((one) => one.trim());
 }
 
-function broken(what: string): NetError {
-  return new NetError("cut", what);
+export function broken(message: string): NetError {
+  return new NetError("cut", message);
 }

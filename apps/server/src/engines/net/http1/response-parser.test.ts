@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { NetError } from "../net.ts";
 import { ResponseParser } from "./response-parser.ts";
 
-/** What an answer says, and whether another may follow it, when its bytes come in pieces of so many. */
+/** Parses an answer in chunks of the given size. */
 function readIn(pieceBytes: number, raw: string, { method = "GET", closed = false } = {}) {
   const told = { status: 0, headers: {} as Record<string, unknown>, body: "", ended: false };
   const parser = new ResponseParser(
@@ -18,7 +18,7 @@ function readIn(pieceBytes: number, raw: string, { method = "GET", closed = fals
     1024,
   );
   const bytes = Buffer.from(raw, "latin1");
-  // As a connection does it: into the same buffer again, with the rest of the last piece still behind.
+  // As a connection does it: into the same buffer, which still contains the end of the previous chunk.
   const buffer = Buffer.alloc(4096, "\r\n\r\n");
   parser.begin(method);
   for (let at = 0; at < bytes.length; at += pieceBytes) {
@@ -42,7 +42,7 @@ function failureOf(raw: string, options?: { method?: string; closed?: boolean })
   return String(reasons[0]);
 }
 
-/** However it is cut. */
+/** With every chunk size. */
 function read(raw: string, options?: { method?: string; closed?: boolean }) {
   const whole = readIn(4096, raw, options);
   for (const size of [1, 2, 3, 5, 8, 13]) expect(readIn(size, raw, options)).toEqual(whole);
@@ -63,7 +63,7 @@ describe("an answer", () => {
     expect(read(`${head}${body}Expires: never\r\nX-B: c\r\n\r\n`)).toMatchObject({ ended: true, reusable: true });
   });
 
-  it("is handed over in one piece for all chunks that come together, and before what is wrong with the next", () => {
+  it("joins chunks that arrive together, and delivers them before an error in the next", () => {
     const head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     const chunks = Array.from({ length: 50 }, (_, n) => `token ${n} of the answer`);
     const framed = chunks.map((text) => `${text.length.toString(16)}\r\n${text}\r\n`).join("");
@@ -88,7 +88,7 @@ describe("an answer", () => {
     expect(pieces).toEqual([chunks.join(""), chunks.join("")]);
   });
 
-  it("ends with the connection where it says nothing", () => {
+  it("ends with the connection without a length", () => {
     expect(read("HTTP/1.1 200\r\n\r\nall of it", { closed: true })).toMatchObject({ body: "all of it", ended: true });
     expect(read("HTTP/1.0 200 OK\r\n\r\nopen")).toMatchObject({ body: "open", ended: false, reusable: false });
   });
@@ -101,12 +101,12 @@ describe("an answer", () => {
     }
   });
 
-  it("comes after hints, which are none", () => {
+  it("follows early hints", () => {
     const hints = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
     expect(read(`${hints}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`)).toMatchObject({ status: 200, body: "ok" });
   });
 
-  it("says whether and for how long its connection can be kept", () => {
+  it("shows whether and for how long its connection can be reused", () => {
     const kept = (version: string, header: string) =>
       read(`HTTP/1.${version} 200 OK\r\nContent-Length: 0\r\n${header}\r\n`);
     expect(kept("1", "").reusable).toBe(true);
@@ -117,7 +117,7 @@ describe("an answer", () => {
     expect(kept("1", "Keep-Alive: max=5, timeout=7\r\n").keepAliveMs).toBe(7000);
   });
 
-  it("is the last of its connection when more comes than it said", () => {
+  it("is the last of its connection if more bytes follow", () => {
     const forged = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nother";
     expect(read(`HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok${forged}`)).toMatchObject({
       body: "ok",
@@ -128,12 +128,12 @@ describe("an answer", () => {
     expect(read(`HTTP/1.1 204 None\r\n\r\n${forged}`)).toMatchObject({ body: "", reusable: false });
   });
 
-  it("with chunks and a length goes by the chunks and is the last of its connection", () => {
+  it("with chunks and a length ends with the chunks and is the last of its connection", () => {
     const raw = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n";
     expect(read(raw)).toMatchObject({ body: "ok", ended: true, reusable: false });
   });
 
-  it("cannot change what an object is", () => {
+  it("cannot change the prototype of its headers", () => {
     const raw = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n__proto__: x\r\n__proto__: y\r\nconstructor: z\r\n\r\n";
     const { headers } = read(raw);
     expect(Object.getPrototypeOf(headers)).toBe(Object.prototype);
@@ -141,26 +141,26 @@ describe("an answer", () => {
   });
 });
 
-describe("what is no answer", () => {
+describe("an invalid answer", () => {
   const ok = "HTTP/1.1 200 OK\r\n";
 
   it.each([
     ["another protocol", "SSH-2.0-OpenSSH_9.2\r\n\r\n"],
     ["another version", "HTTP/2 200 OK\r\n\r\n"],
-    ["a status of no kind", "HTTP/1.1 99 Low\r\n\r\n"],
+    ["an unknown status class", "HTTP/1.1 99 Low\r\n\r\n"],
     ["an upgrade", "HTTP/1.1 101 Switching Protocols\r\n\r\n"],
     ["a header without a colon", `${ok}nothing\r\n\r\n`],
-    ["a header that goes on", `${ok}X-A: a\r\n b\r\n\r\n`],
+    ["a folded header", `${ok}X-A: a\r\n b\r\n\r\n`],
     ["a space in a header's name", `${ok}Content-Length : 5\r\n\r\nhello`],
     ["a line feed in a header", `${ok}X-A: a\nContent-Length: 5\r\n\r\nhello`],
     ["a NUL in a header", `${ok}X-A: a\0b\r\n\r\n`],
     ["two lengths", `${ok}Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello`],
-    ["a length that is no number", `${ok}Content-Length: +5\r\n\r\nhello`],
-    ["a coding that nobody asked for", `${ok}Transfer-Encoding: gzip, chunked\r\n\r\n`],
+    ["a length that is not a number", `${ok}Content-Length: +5\r\n\r\nhello`],
+    ["a transfer encoding that was not requested", `${ok}Transfer-Encoding: gzip, chunked\r\n\r\n`],
     ["chunked twice", `${ok}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n`],
     ["a chunk without a size", `${ok}Transfer-Encoding: chunked\r\n\r\n\r\nhello\r\n`],
     ["a negative size", `${ok}Transfer-Encoding: chunked\r\n\r\n-1\r\n`],
-    ["a size beyond all sizes", `${ok}Transfer-Encoding: chunked\r\n\r\nfffffffffffff\r\n`],
+    ["a size that is too large", `${ok}Transfer-Encoding: chunked\r\n\r\nfffffffffffff\r\n`],
     ["a space after a size", `${ok}Transfer-Encoding: chunked\r\n\r\n5 \r\nhello\r\n`],
     ["a chunk longer than its size", `${ok}Transfer-Encoding: chunked\r\n\r\n2\r\nhello\r\n`],
     ["a line feed alone after a size", `${ok}Transfer-Encoding: chunked\r\n\r\n5\nhello\r\n`],

@@ -1,7 +1,7 @@
 import { NetError, type NetHeaders } from "../net.ts";
-import { readHead } from "./response-head.ts";
+import { broken, readHead } from "./response-head.ts";
 
-/** Who is told what an answer says. `chunk` is a view of the connection's read buffer: gone after the call. */
+/** `chunk` is a view of the connection's read buffer and only valid during the call. */
 export interface ResponseSink {
   onHead(status: number, headers: NetHeaders): void;
   onBody(chunk: Buffer): void;
@@ -12,7 +12,7 @@ const headEnd = "\r\n\r\n";
 const cr = 0x0d;
 const lf = 0x0a;
 const semicolon = 0x3b;
-/** Of the size of a chunk: more than any body that is let through. */
+/** Enough for any allowed body. */
 const mostSizeDigits = 12;
 
 type State =
@@ -30,8 +30,8 @@ type State =
   | "done";
 
 /**
- * Reads answers of HTTP/1.1, however the bytes are cut into pieces. Strict: what RFC 9112 forbids or only tolerates is an
- * error, since a reader that guesses can be made to take one answer's body for the next answer.
+ * Parses HTTP/1.1 answers from chunks of any size. Strict: everything that RFC 9112 forbids or only tolerates is an error,
+ * because a lenient parser can be tricked into reading the body of one answer as the next answer.
  *
  *   idle ──begin──► head ⇄ (1xx) ──► length ─────────────────────────────────────────────► done
  *                     ├──────────────► until-close ──close───────────────────────────────► done
@@ -42,17 +42,17 @@ export class ResponseParser {
   readonly #sink: ResponseSink;
   readonly #maxHeadBytes: number;
   #state: State = "idle";
-  #noBody = false;
+  #isHead = false;
   #kept: Buffer | undefined;
   #left = 0;
   #digits = 0;
-  /** Bytes that belong to no body and are counted by no other bound: hints, extensions of chunks, trailers. */
+  /** Bytes that no other bound counts: hints, chunk extensions, trailers. */
   #held = 0;
-  /** Where in the buffer the body lies that was read and not yet handed over. */
+  /** Body bytes in the buffer that the sink has not received yet. */
   #bodyFrom = 0;
   #bodyTo = 0;
   #reusable = false;
-  /** How long the server keeps an idle connection, where it says so. */
+  /** The server's idle timeout, if announced. */
   keepAliveMs: number | undefined;
 
   constructor(sink: ResponseSink, maxHeadBytes: number) {
@@ -60,26 +60,26 @@ export class ResponseParser {
     this.#maxHeadBytes = maxHeadBytes;
   }
 
-  /** The next bytes are an answer; one to HEAD has no body whatever its headers say. */
+  /** An answer to HEAD has no body, regardless of its headers. */
   begin(method: string): void {
     this.#state = "head";
-    this.#noBody = method === "HEAD";
+    this.#isHead = method === "HEAD";
     this.#kept = undefined;
     this.#held = 0;
     this.#reusable = false;
   }
 
-  /** Nothing more is told, also of the bytes that are being read. */
+  /** The sink receives nothing more, even from the current buffer. */
   stop(): void {
     this.#state = "idle";
   }
 
-  /** True when the last answer is whole and nothing was said against another one on this connection. */
+  /** The last answer is complete and the server allows another one on this connection. */
   get reusable(): boolean {
     return this.#reusable && this.#state === "done";
   }
 
-  /** The first `end` bytes of the buffer, which it may change. */
+  /** Reads the first `end` bytes of the buffer, and may change the buffer. */
   read(buffer: Buffer, end: number): void {
     try {
       this.#read(buffer, end);
@@ -130,23 +130,20 @@ export class ResponseParser {
           at = this.#readTrailers(buffer, at, end);
           break;
         default:
-          // Bytes that nobody asked for. Whatever they are, no answer to the next request.
+          // Unexpected bytes must not become the answer to the next request.
           this.#reusable = false;
           return;
       }
     }
   }
 
-  /** The server has closed its side. Throws unless the answer is whole. */
+  /** The server has closed its side. Throws unless the answer is complete. */
   close(): void {
     if (this.#state === "until-close") this.#end(0);
-    else if (this.#state !== "done" && this.#state !== "idle") throw broken("The server broke off its answer");
+    else if (this.#state !== "done" && this.#state !== "idle") throw broken("The server's answer is incomplete");
   }
 
-  /**
-   * What chunks carry is moved together over the sizes between them and handed over as one: a server that sends every
-   * token as a chunk sends many of them at once when it is fast.
-   */
+  /** Joins the bodies of several chunks in place. A fast server sends many tokens at once, each in its own chunk. */
   #gather(buffer: Buffer, from: number, end: number): number {
     const to = Math.min(from + this.#left, end);
     if (this.#bodyFrom === this.#bodyTo) this.#bodyFrom = this.#bodyTo = from;
@@ -178,7 +175,7 @@ export class ResponseParser {
     return to;
   }
 
-  /** What the sink does may have stopped it. */
+  /** The sink may have stopped the parser. */
   #isIn(state: State): boolean {
     return this.#state === state;
   }
@@ -203,14 +200,14 @@ export class ResponseParser {
 
   #takeHead(text: string, following: number): void {
     const head = readHead(text);
-    if (head.status === 101) throw broken("The server switched to a protocol that it was not asked for");
-    // Early hints and the like come before the answer and are none.
+    if (head.status === 101) throw broken("The server switched to another protocol without being asked");
+    // Early hints and other informational responses precede the answer.
     if (head.status < 200) {
       this.#hold(text.length);
       return;
     }
     this.keepAliveMs = head.keepAliveMs;
-    const bodyless = this.#noBody || head.status === 204 || head.status === 304;
+    const bodyless = this.#isHead || head.status === 204 || head.status === 304;
     this.#reusable = head.persistent && (bodyless || head.framing !== "until-close");
     this.#state = bodyless ? "length" : head.framing === "chunked" ? "size" : head.framing;
     this.#left = bodyless ? 0 : head.length;
@@ -226,11 +223,12 @@ export class ResponseParser {
       const digit = hexDigit(code);
       if (digit !== -1) {
         this.#digits += 1;
-        if (this.#digits > mostSizeDigits) throw broken("The server sent a chunk of an impossible size");
+        if (this.#digits > mostSizeDigits) throw broken("The server sent a chunk that is too large");
         this.#left = this.#left * 16 + digit;
         continue;
       }
-      if (this.#digits === 0 || (code !== cr && code !== semicolon)) throw broken("The server sent no size of a chunk");
+      if (this.#digits === 0 || (code !== cr && code !== semicolon))
+        throw broken("The server sent an invalid chunk size");
       this.#state = code === cr ? "size-lf" : "extension";
       return at + 1;
     }
@@ -243,13 +241,13 @@ export class ResponseParser {
         this.#state = "size-lf";
         return at + 1;
       }
-      if (buffer[at] === lf) throw broken("The server sent no size of a chunk");
+      if (buffer[at] === lf) throw broken("The server sent an invalid chunk size");
       this.#hold(1);
     }
     return end;
   }
 
-  /** Read to the empty line and forgotten. */
+  /** Skips to the empty line. */
   #readTrailers(buffer: Buffer, from: number, end: number): number {
     const fresh = buffer.subarray(from, end);
     const bytes = this.#kept ? Buffer.concat([this.#kept, fresh]) : fresh;
@@ -274,16 +272,12 @@ export class ResponseParser {
 }
 
 function expect(code: number | undefined, wanted: number): void {
-  if (code !== wanted) throw broken("The server's chunks are not as long as it says");
+  if (code !== wanted) throw broken("The server's chunks do not match their sizes");
 }
 
-/** -1 for what is none. */
+/** -1 if `code` is not a hex digit. */
 function hexDigit(code: number): number {
   if (code >= 0x30 && code <= 0x39) return code - 0x30;
   const lower = code | 0x20;
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
-}
-
-function broken(what: string): NetError {
-  return new NetError("cut", what);
 }

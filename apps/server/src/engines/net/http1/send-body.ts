@@ -2,13 +2,13 @@ import { Readable } from "node:stream";
 import type { Outgoing } from "./request-head.ts";
 
 export interface Sending {
-  /** Stops reading the stream and gives it up. */
+  /** Destroys the stream. */
   stop(reason: Error): void;
 }
 
 /**
- * Sends a stream as the body of a request, no faster than the socket takes it. With a length it must be exactly that
- * long, since the server would take what is missing from the next request.
+ * Sends a stream as the body of a request, with backpressure. A declared length must match exactly: the server would read
+ * missing bytes from the next request.
  */
 export function sendBody(
   socket: NodeJS.WritableStream & { cork(): void; uncork(): void },
@@ -24,7 +24,7 @@ export function sendBody(
     if (bytes.length === 0) return;
     sent += bytes.length;
     if (length !== undefined && sent > length) {
-      fail(new Error("The body is longer than was said"));
+      fail(new Error("The body is longer than its declared length"));
       return;
     }
     options.onProgress();
@@ -36,9 +36,9 @@ export function sendBody(
     socket.cork();
     socket.write(`${bytes.length.toString(16)}\r\n`);
     socket.write(bytes);
-    const hasRoom = socket.write("\r\n");
+    const canContinue = socket.write("\r\n");
     socket.uncork();
-    return hasRoom;
+    return canContinue;
   }
 
   function onDrain(): void {
@@ -48,7 +48,7 @@ export function sendBody(
 
   function onEnd(): void {
     if (length !== undefined && sent < length) {
-      fail(new Error("The body is shorter than was said"));
+      fail(new Error("The body is shorter than its declared length"));
       return;
     }
     finish();
@@ -57,7 +57,7 @@ export function sendBody(
   }
 
   function onClose(): void {
-    if (!over) fail(new Error("The body broke off"));
+    if (!over) fail(new Error("The body is incomplete"));
   }
 
   function fail(error: Error): void {
@@ -73,7 +73,7 @@ export function sendBody(
   }
 
   socket.on("drain", onDrain);
-  // The listener for errors stays: one that comes after the end must not be uncaught.
+  // This listener stays: an error after the end must not be uncaught.
   body.on("error", (error) => void (over || fail(error)));
   body.on("end", onEnd).on("close", onClose).on("data", onData);
   if (body.destroyed) onClose();
@@ -87,7 +87,7 @@ export function sendBody(
   };
 }
 
-/** A stream that nobody will read holds a file or a connection of its own. */
+/** An unread stream would keep its file or connection open. */
 export function giveUpBody(body: Outgoing["body"]): void {
   if (body instanceof Readable) body.destroy();
 }

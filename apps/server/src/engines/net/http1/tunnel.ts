@@ -22,8 +22,8 @@ export function readProxy(address: string): EgressProxy {
 }
 
 /**
- * Asks the proxy for a connection to `target` (host and port). Every call goes by CONNECT, also one without TLS: bytes
- * then pass as they are, and the proxy's idea of where an answer ends does not matter.
+ * Asks the proxy for a connection to `target` (host and port). Calls without TLS use CONNECT too, so that the proxy does not
+ * interpret answers.
  */
 export function openTunnel(
   { host, port, authorization }: EgressProxy,
@@ -42,7 +42,7 @@ export function openTunnel(
     const end = reply.indexOf("\r\n\r\n");
     if (end === -1 && reply.length <= maxReplyBytes) return;
     const status = statusLine.exec(reply)?.[1];
-    // The server behind the proxy is not asked yet: whatever follows the reply cannot be its answer.
+    // No request was sent yet, so further bytes cannot be an answer of the server.
     if (status === undefined || end === -1) fail("did not answer with HTTP");
     else if (!status.startsWith("2")) fail(`answered with status ${status}`);
     else if (reply.length > end + 4) fail("did not answer with HTTP");
@@ -61,7 +61,7 @@ export function openTunnel(
     const credentials = authorization === undefined ? "" : `Proxy-Authorization: ${authorization}\r\n`;
     socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n${credentials}\r\n`, "latin1");
   });
-  // The listener stays: an error after the tunnel is open must not be uncaught.
+  // This listener stays: an error after the tunnel is open must not be uncaught.
   socket.on("error", (error) => fail("could not be reached", error));
   socket.on("data", onReply).on("close", onClose);
   return socket;

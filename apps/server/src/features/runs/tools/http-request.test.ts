@@ -265,7 +265,7 @@ describe("failures", () => {
       }),
     );
     expect(await execute(tool, { method: "POST", url: cut, body: "x" })).toEqual({
-      text: "The request failed: The server broke off its answer. Whether the server acted on it is unknown. Check before you repeat it.",
+      text: "The request failed: The server's answer is incomplete. Whether the server acted on it is unknown. Check before you repeat it.",
       isError: true,
     });
     const odd = await listen(net.createServer((socket) => void socket.end("SSH-2.0-OpenSSH\r\n")));
