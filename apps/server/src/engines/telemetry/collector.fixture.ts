@@ -17,17 +17,17 @@ export interface CollectedSpan {
 export interface Collector {
   url: string;
   readonly spans: CollectedSpan[];
-  /** Everything that was sent, as it came. */
+  /** Raw request bodies. */
   readonly bodies: string[];
   readonly headers: NodeJS.Dict<string | string[]>[];
-  /** Answers of the next calls; 200 when there is none left. */
+  /** Statuses of the next answers. Then 200. */
   readonly answers: number[];
   close(): Promise<void>;
 }
 
 type Value = { stringValue?: string; intValue?: string; doubleValue?: number; boolValue?: boolean };
 
-/** A collector that speaks OTLP over HTTP in JSON and keeps what it gets. */
+/** Collects spans sent as OTLP over HTTP in JSON. */
 export async function startCollector(): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   const bodies: string[] = [];

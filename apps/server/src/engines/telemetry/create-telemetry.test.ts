@@ -10,7 +10,7 @@ const open = () =>
 
 afterAll(() => net.close());
 
-it("answers a scrape without the gauges that cannot be had, and with the others", async () => {
+it("leaves out only the gauges that fail or are late", async () => {
   const telemetry = open();
   telemetry.addGauges(() => new Promise(() => {}));
   telemetry.addGauges(() => Promise.reject(new Error("away")));
@@ -27,7 +27,7 @@ it("answers a scrape without the gauges that cannot be had, and with the others"
   await telemetry.close();
 });
 
-it("takes the backend's time and the wait for capacity out of the added latency", async () => {
+it("excludes the backend's time and the wait for a slot from the added latency", async () => {
   const telemetry = open();
   const activity = telemetry.requestStarted(undefined, undefined);
   activity.startedAt -= 100_000;
@@ -47,7 +47,7 @@ it("takes the backend's time and the wait for capacity out of the added latency"
   expect(Number(added)).toBeLessThan(30);
 });
 
-it("does not blame a backend for clients that leave", async () => {
+it("does not count disconnected clients as failures of a backend", async () => {
   const telemetry = open();
   telemetry.modelCalled("cog", 1, "generation_cancelled");
   telemetry.modelCalled("cog", 1, "generation_timeout");

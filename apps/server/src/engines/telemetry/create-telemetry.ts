@@ -1,34 +1,35 @@
+import { collectDefaultMetrics, Registry } from "prom-client";
 import type { Log } from "../../kernel/log.ts";
+import { sleep } from "../../kernel/sleep.ts";
 import type { Net } from "../net/net.ts";
 import { gaugesText, infoText } from "./gauges.ts";
 import { createMeasures } from "./measures.ts";
 import { createOtlpExporter } from "./otlp-exporter.ts";
-import { processText } from "./process-metrics.ts";
 import type { Gauges, Telemetry } from "./telemetry.ts";
 import { createTracer } from "./tracer.ts";
 
 export interface TelemetryOptions {
   log: Log;
-  /** For the collector; must be allowed to reach its address. */
+  /** Must be allowed to reach the collector. */
   net: Net;
   version: string;
   role: string;
   nodeId: string;
-  /** Undefined: no span is made. */
+  /** Undefined: no spans. */
   traces:
     | { endpoint: string; headers?: Readonly<Record<string, string>>; serviceName: string; ratio: number }
     | undefined;
 }
 
 export interface OpenTelemetry extends Telemetry {
-  /** Everything that is measured, in Prometheus' text format. */
+  /** All metrics in the text format of Prometheus. */
   exposition(): Promise<string>;
-  /** Asked at every scrape. One that rejects or does not answer in time leaves its gauges out. */
+  /** Called at every scrape. Gauges of a reader that fails or is late are left out. */
   addGauges(read: () => Gauges | Promise<Gauges>): void;
   close(): Promise<void>;
 }
 
-/** Less than a scrape may take. */
+/** Shorter than the timeout of a scrape. */
 const gaugesWithinMs = 3_000;
 
 export function createTelemetry({ log, net, version, role, nodeId, traces }: TelemetryOptions): OpenTelemetry {
@@ -50,12 +51,12 @@ export function createTelemetry({ log, net, version, role, nodeId, traces }: Tel
     });
   const tracer = createTracer(exporter, traces?.ratio ?? 0);
   const readers: (() => Gauges | Promise<Gauges>)[] = [];
-  // Whether lines for each request are wanted is decided at start: it is asked at every one of them.
+  // Read once, because it is needed for every request.
   const logsRequests = log.isLevelEnabled("debug");
   const info = infoText(version, role);
 
   async function readGauges(): Promise<Gauges> {
-    const late = new Promise<Gauges>((resolve) => setTimeout(resolve, gaugesWithinMs, {}).unref());
+    const late = sleep(gaugesWithinMs).then((): Gauges => ({}));
     const reading = readers.map((read) => Promise.race([late, (async () => read())().catch(() => ({}))]));
     return Object.assign({}, ...(await Promise.all(reading)));
   }
@@ -121,4 +122,15 @@ export function createTelemetry({ log, net, version, role, nodeId, traces }: Tel
       await exporter?.close();
     },
   };
+}
+
+let ofProcess: Registry | undefined;
+
+/** Memory, CPU, event loop and garbage collection of this process. Collected from the first scrape on. */
+function processText(): Promise<string> {
+  if (!ofProcess) {
+    ofProcess = new Registry();
+    collectDefaultMetrics({ register: ofProcess });
+  }
+  return ofProcess.metrics();
 }

@@ -37,7 +37,7 @@ const rows: Record<GaugeName, GaugeRow> = {
   databaseConnectionsBusy: { ...connections, labels: 'state="busy"' },
   databaseQueriesWaiting: {
     metric: "gantry_database_queries_waiting",
-    help: "Queries and transactions of this process that wait for a connection.",
+    help: "Queries and transactions of this process waiting for a connection.",
   },
   predictionsWaiting: { ...predictions, labels: 'state="waiting"' },
   predictionsRunning: { ...predictions, labels: 'state="running"' },

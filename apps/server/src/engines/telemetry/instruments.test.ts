@@ -2,7 +2,7 @@ import { Counter, Histogram, Registry } from "prom-client";
 import { expect, it } from "vitest";
 import { createCounter, createHistogram, gaugeText } from "./instruments.ts";
 
-/** Comparable whatever the order in which a library writes labels of a line. */
+/** Sorted, because libraries order labels differently. */
 const lines = (text: string) =>
   text
     .trim()
@@ -10,7 +10,7 @@ const lines = (text: string) =>
     .map((line) => line.replace(/\{(.*)\}/, (_, labels: string) => `{${labels.split(",").sort().join(",")}}`))
     .sort();
 
-it("writes what prom-client writes for the same observations", async () => {
+it("writes the same text as prom-client", async () => {
   const register = new Registry();
   const bounds = [0.1, 1, 10];
   const theirs = {
@@ -45,7 +45,7 @@ it("writes what prom-client writes for the same observations", async () => {
   );
 });
 
-it("keeps a metric from growing without end", () => {
+it("bounds the label values of a metric", () => {
   const counter = createCounter("c", "Counts.", ["a"]);
   for (let n = 0; n < 5000; n++) counter.at(`value ${n}`).value++;
   const text = counter.text();

@@ -1,13 +1,12 @@
 /**
- * Counters and histograms that cost a few nanoseconds to move: a number in an object, a slot in an array. prom-client's
- * own hash their labels at every call, which is ten times as much on the path of a request. Written out in Prometheus'
- * text format when somebody scrapes.
+ * Counters and histograms that cost a few nanoseconds per update: a number in an object, an index in an array. prom-client
+ * hashes labels at every call, which is ten times slower.
  */
 export interface Cell {
   value: number;
 }
 
-/** More label values than any metric here has. What comes beyond, by a bug, is summed up under `other`. */
+/** More label values than any metric has. Further ones, caused by a bug, are counted as `other`. */
 const mostCells = 1000;
 
 class Family<T> {
@@ -20,7 +19,7 @@ class Family<T> {
     this.#make = make;
   }
 
-  /** The values of the labels, in their order, joined by a line feed: one map lookup and no array a call. */
+  /** Label values in order, joined by a line feed, so that a call needs one map lookup and no array. */
   at(values: string): T {
     return this.#cells.get(values) ?? this.#add(values);
   }
@@ -41,7 +40,7 @@ class Family<T> {
   }
 }
 
-/** What a metric is, for the documentation. */
+/** For the documentation. */
 export interface Described {
   name: string;
   type: "counter" | "gauge" | "histogram";
@@ -56,7 +55,7 @@ export interface Counter extends Described {
 
 export function createCounter(name: string, help: string, labelNames: readonly string[] = []): Counter {
   const family = new Family<Cell>(labelNames, () => ({ value: 0 }));
-  // A counter without labels is 0 from the start, so that its rate is known at the first step.
+  // A counter without labels starts at 0, so that its first step has a rate.
   if (labelNames.length === 0) family.at("");
   return {
     ...{ name, type: "counter", labelNames, help },

@@ -18,7 +18,7 @@ export type Measures = Pick<
   readonly described: readonly Described[];
 };
 
-// Seconds, as Prometheus wants them.
+// Seconds.
 const quick = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const long = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 const sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
@@ -28,11 +28,11 @@ const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "
 interface RouteCells {
   seconds: HistogramCell;
   labels: string;
-  /** By the first digit of the status; 0 for a client that left. */
+  /** By the first digit of the status. 0: the client disconnected. */
   byClass: (Cell | undefined)[];
 }
 
-/** The surface that a route belongs to, by the first part of its path. */
+/** By the first part of the path. */
 const surfaces: readonly (readonly [string, string])[] = [
   ["/api/v1", "model"],
   ["/api/v2", "account"],
@@ -113,7 +113,7 @@ export function createMeasures(): Measures {
     ...[modelFailures, ended, tokens, charged, runsEnded, attempts, attemptSeconds, filesInspected, spans],
   ];
 
-  // The cells of each route and method, so that no label is put together at a request.
+  // Caches the cells of each route and method, so that a request builds no labels.
   const byRoute = new Map<string | undefined, Map<string, RouteCells>>();
 
   function cellsOf(route: string | undefined, method: string): RouteCells {
@@ -163,7 +163,7 @@ export function createMeasures(): Measures {
     },
     modelCalled(backend, milliseconds, failure) {
       modelSeconds.at(backend).observe(milliseconds / 1000);
-      // Who leaves or cancels is no failure of the backend.
+      // A cancellation is not a failure of the backend.
       if (failure !== undefined && failure !== "generation_cancelled")
         modelFailures.at(`${backend}\n${failure}`).value++;
     },

@@ -52,7 +52,7 @@ afterAll(async () => {
   await collector.close();
 });
 
-it("sends what the protocol asks for", async () => {
+it("sends spans in the format of the protocol", async () => {
   exporter = open();
   exporter.add(span({ failure: "timeout", context: { ...span().context, parentSpanId: "1111111111111111" } }));
   await expect.poll(() => fates.exported).toBe(1);
@@ -73,7 +73,7 @@ it("sends what the protocol asks for", async () => {
   ]);
 });
 
-it("tries again what a moment may heal, and sends each span once", async () => {
+it("retries temporary failures and sends each span once", async () => {
   exporter = open();
   collector.answers.push(503, 429);
   for (let n = 0; n < 3; n++) exporter.add(span());
@@ -82,7 +82,7 @@ it("tries again what a moment may heal, and sends each span once", async () => {
   expect(troubles).toEqual([]);
 });
 
-it("gives up what the collector refuses, says so once, and goes on", async () => {
+it("drops refused spans, reports it once, and continues", async () => {
   exporter = open();
   collector.answers.push(400, 400);
   exporter.add(span());
@@ -94,14 +94,14 @@ it("gives up what the collector refuses, says so once, and goes on", async () =>
   await expect.poll(() => fates.exported).toBe(1);
 });
 
-it("holds no more than a bound while the collector is away", async () => {
+it("bounds the waiting spans while the collector is down", async () => {
   exporter = open({ endpoint: "http://127.0.0.1:1", everyMs: 60_000 });
   for (let n = 0; n < 20_000; n++) exporter.add(span());
-  // 512 are on their way, 8192 wait.
+  // 512 are being sent, 8192 wait.
   expect(fates.dropped).toBe(20_000 - 512 - 8192);
 });
 
-it("sends what is left when it closes", async () => {
+it("sends the remaining spans on close", async () => {
   exporter = open({ everyMs: 60_000 });
   for (let n = 0; n < 700; n++) exporter.add(span());
   await exporter.close();

@@ -1,33 +1,33 @@
+import { sleep } from "../../kernel/sleep.ts";
 import type { Net } from "../net/net.ts";
 import type { Attributes, SpanOptions } from "./telemetry.ts";
 import type { FinishedSpan, SpanSink } from "./tracer.ts";
 
 export interface OtlpOptions {
   net: Net;
-  /** OTEL_EXPORTER_OTLP_ENDPOINT: the base of a collector, before `/v1/traces`. */
+  /** OTEL_EXPORTER_OTLP_ENDPOINT: the base address of the collector, without `/v1/traces`. */
   endpoint: string;
   headers?: Readonly<Record<string, string>>;
-  /** What is said of this process: `service.name` and the like. */
+  /** Describes this process: `service.name` and others. */
   resource: Attributes;
   onTrouble(text: string, error: unknown): void;
-  /** Counts what became of spans. */
   onFate(fate: "exported" | "dropped", spans: number): void;
   everyMs?: number;
   pauseMs?: number;
 }
 
 export interface OtlpExporter extends SpanSink {
-  /** Sends what is left, within a few seconds. */
+  /** Sends the remaining spans within a few seconds. */
   close(): Promise<void>;
 }
 
-/** Of spans that wait: a collector that is away must not cost memory. What comes beyond is dropped and counted. */
+/** Further spans are dropped and counted, because a collector that is down must not cost memory. */
 const mostWaiting = 8192;
 const perCall = 512;
 const callMs = 10_000;
 const tries = 4;
 const lastCallMs = 3_000;
-const worthAnotherTry = new Set([429, 502, 503, 504]);
+const retryable = new Set([429, 502, 503, 504]);
 
 const kinds: Record<NonNullable<SpanOptions["kind"]>, number> = {
   internal: 1,
@@ -38,10 +38,10 @@ const kinds: Record<NonNullable<SpanOptions["kind"]>, number> = {
 };
 
 /**
- * Sends spans to an OpenTelemetry collector: OTLP over HTTP, encoded as JSON, a batch a call and one call at a time.
+ * Sends spans to an OpenTelemetry collector as OTLP over HTTP in JSON, one batch at a time.
  *
  *   waiting ──every 2 s, or a batch is full──► sent ──2xx──► exported
- *      └─ no room ──► dropped                    ├─ 429, 502 to 504, no answer: again after a pause, 4 times in all
+ *      └─ full ──► dropped                       ├─ 429, 502 to 504, no answer: retry after a pause, 4 attempts
  *                                                └─ anything else ──► dropped
  */
 export function createOtlpExporter(options: OtlpOptions): OtlpExporter {
@@ -69,31 +69,31 @@ export function createOtlpExporter(options: OtlpOptions): OtlpExporter {
       const batch = waiting.splice(0, perCall);
       const trouble = await sendBatch(batch);
       onFate(trouble === undefined ? "exported" : "dropped", batch.length);
-      // Said once for each time that it begins, not for each batch.
+      // Reported once per outage, not for each batch.
       if (trouble !== undefined && !isTroubled) options.onTrouble("Traces cannot be exported and are dropped", trouble);
       isTroubled = trouble !== undefined;
     }
   }
 
-  /** What went wrong at the last try, or undefined. */
+  /** The error of the last attempt, or undefined. */
   async function sendBatch(batch: readonly FinishedSpan[]): Promise<unknown> {
     const scope = { name: "gantry" };
     const body = JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ scope, spans: batch.map(toOtlp) }] }] });
     for (let attempt = 1; ; attempt++) {
-      const [trouble, mayHeal] = await post(body);
-      if (trouble === undefined || !mayHeal || attempt === tries || ending.signal.aborted) return trouble;
-      await new Promise((resolve) => setTimeout(resolve, pauseMs * 2 ** (attempt - 1)).unref());
+      const [trouble, isRetryable] = await post(body);
+      if (trouble === undefined || !isRetryable || attempt === tries || ending.signal.aborted) return trouble;
+      await sleep(pauseMs * 2 ** (attempt - 1));
     }
   }
 
-  async function post(body: string): Promise<[trouble: unknown, mayHeal: boolean]> {
+  async function post(body: string): Promise<[trouble: unknown, isRetryable: boolean]> {
     const limit = ending.signal.aborted ? lastCallMs : callMs;
     try {
       const bounds = { totalMs: limit, headersMs: limit, idleMs: limit, maxBytes: 65_536 };
       const answer = await net.request({ url, method: "POST", headers, body, bounds });
       await answer.body.dump().catch(() => undefined);
       if (answer.status >= 200 && answer.status < 300) return [undefined, false];
-      return [new Error(`The collector answered ${answer.status}`), worthAnotherTry.has(answer.status)];
+      return [new Error(`The collector answered ${answer.status}`), retryable.has(answer.status)];
     } catch (error) {
       return [error, true];
     }
@@ -109,7 +109,7 @@ export function createOtlpExporter(options: OtlpOptions): OtlpExporter {
       clearInterval(timer);
       ending.abort();
       const last = (sending ?? Promise.resolve()).then(() => send());
-      await Promise.race([last, new Promise((resolve) => setTimeout(resolve, lastCallMs).unref())]);
+      await Promise.race([last, sleep(lastCallMs)]);
     },
   };
 }
@@ -129,7 +129,7 @@ function toOtlp({ context, name, kind, from, until, attributes, failure }: Finis
   };
 }
 
-/** A number cannot hold nanoseconds since 1970; microseconds it can. */
+/** Nanoseconds since 1970 exceed a safe integer. Microseconds do not. */
 function nanoseconds(milliseconds: number): string {
   return `${Math.round(milliseconds * 1000)}000`;
 }

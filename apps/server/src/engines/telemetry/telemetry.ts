@@ -1,25 +1,22 @@
 import type { ErrorType, RunErrorType } from "@gantry/wire";
 
-/** Of a span. No prompt, no credential, no path with ids in it: spans leave the house. */
+/** Spans go to third parties: no prompts, credentials or paths with ids. */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Where in a trace something happens, after W3C Trace Context. */
+/** W3C Trace Context. */
 export interface SpanContext {
   readonly traceId: string;
   readonly spanId: string;
   readonly sampled: boolean;
-  /** The span that it hangs on; undefined for the first of a trace. */
+  /** Undefined for the root span. */
   readonly parentSpanId?: string | undefined;
-  /** `tracestate` as it came; others' business. */
+  /** `tracestate`, passed on unchanged. */
   readonly state?: string | undefined;
 }
 
-/**
- * One thing under way: a request, a job, a delivery. It is carried by the async context from `within` on, so that
- * whoever measures deep inside needs no argument for it.
- */
+/** A request, a job or a delivery. `within` carries it in the async context, so that callees need no argument. */
 export interface Activity {
-  /** The span that whatever happens now belongs to. */
+  /** The current span. */
   readonly span: SpanContext | undefined;
   /** Shared by all spans of the activity. */
   readonly figures: ActivityFigures;
@@ -27,11 +24,11 @@ export interface Activity {
 
 export interface ActivityFigures {
   predictionId: string | undefined;
-  /** Set where the client waits for a prediction on this connection: then added latency is measured. */
+  /** Set if the client waits for a prediction on this connection. Enables the measurement of added latency. */
   way: Way | undefined;
-  /** What the backend of a model took. */
+  /** Time of the model's backend. */
   modelMs: number;
-  /** What was waited for the capacity of a model. */
+  /** Time waiting for a slot of the model. */
   waitedMs: number;
 }
 
@@ -45,15 +42,15 @@ export interface SpanOptions {
 
 export interface Span {
   set(attributes: Attributes): void;
-  /** Marks it as failed; `type` is one of few, e.g. an error type. */
+  /** `type` must have few values, such as error types. */
   fail(type: string): void;
 }
 
 export interface RequestEnd {
   method: string;
-  /** The template of the route; undefined where none matched. Never the path. */
+  /** The template of the route, never the path. Undefined if no route matched. */
   route: string | undefined;
-  /** Undefined when the client left before the answer was complete. */
+  /** Undefined if the client disconnected before the answer was complete. */
   status: number | undefined;
   requestId: string;
 }
@@ -70,7 +67,7 @@ export interface EndedFigures {
 
 export type WebhookOutcome = "delivered" | "retried" | "failed" | "gone";
 
-/** What an operator wants to know of the moment of a scrape; see gauges.ts for what each is. */
+/** Described in gauges.ts. */
 export type GaugeName =
   | "databaseUp"
   | "databaseFull"
@@ -96,44 +93,44 @@ export type GaugeName =
 export type Gauges = Partial<Record<GaugeName, number>> & { postgres?: PostgresInfo };
 
 export interface PostgresInfo {
-  /** As the server says it: "18.4". */
+  /** "18.4". */
   version: string;
   isEmbedded: boolean;
 }
 
 /**
- * The telemetry port: what features, surfaces and engines tell about their work, and how a trace travels with it.
- * Every measuring point lies on the path of a request: it costs some tens of nanoseconds, never waits and never throws.
- * What may stand in a label is bounded: templates of routes, error types, backend types; never an id, a user or a model.
+ * The telemetry port: metrics and traces of features, surfaces and engines. Every measurement is on the path of a request:
+ * it costs some tens of nanoseconds, never waits and never throws. Label values are bounded: route templates, error types,
+ * backend types; never an id, a user or a model.
  */
 export interface Telemetry {
-  /** Called by the HTTP server when a request has come; the headers are W3C Trace Context, where the client has one. */
+  /** Takes the client's headers of W3C Trace Context. */
   requestStarted(traceparent: string | undefined, tracestate: string | undefined): Activity & { startedAt: number };
   requestEnded(activity: Activity & { startedAt: number }, end: RequestEnd): void;
 
   batchWritten(step: "admission" | "settlement", items: number, milliseconds: number): void;
   admissionRefused(type: ErrorType): void;
   slotAwaited(way: Way, milliseconds: number): void;
-  /** A backend has answered, or not; `backend` is its type. `failure` is undefined for an answer. */
+  /** `backend` is the type of the backend. */
   modelCalled(backend: string, milliseconds: number, failure: ErrorType | undefined): void;
   predictionEnded(figures: EndedFigures): void;
-  /** A run of an agent has ended; `failure` is undefined where it has an output. */
+  /** `failure` is undefined for a run with an output. */
   runEnded(failure: RunErrorType | undefined): void;
   webhookAttempted(outcome: WebhookOutcome, milliseconds: number): void;
-  /** An input file needed more than a look at its head. */
+  /** The first bytes of an input file were not enough. */
   fileInspected(work: "probe" | "decode"): void;
 
-  /** Says what the present activity is about, for its log line, its span and its added latency. */
+  /** Sets the prediction of the current activity, for its log line, span and added latency. */
   concerns(predictionId: string, way: Way): void;
   /** Runs the work as part of the activity. */
   within<T>(activity: Activity, work: () => T): T;
-  /** An activity that goes on where a job or a delivery was made; `traceparent` is what `traceparent()` said there. */
+  /** Continues the trace in which a job or a delivery was created, with the value of `traceparent()` from there. */
   resumed(traceparent: string | null | undefined): Activity;
-  /** Runs the work in a span of its own, if this activity is traced; a rejection marks it as failed. */
+  /** Runs the work in a new span, if this activity is traced. A rejection marks the span as failed. */
   inSpan<T>(describe: () => SpanOptions, work: (span: Span) => Promise<T>): Promise<T>;
-  /** A span that is told of afterwards; times in milliseconds since 1970. */
+  /** Records a span afterwards. Times in milliseconds since 1970. */
   past(describe: () => SpanOptions & { from: number; until: number }): void;
-  /** Of the present span, to be handed on; undefined outside of any trace. */
+  /** The current span, to pass on. Undefined outside of a trace. */
   traceparent(): string | undefined;
   tracestate(): string | undefined;
 }
@@ -144,7 +141,7 @@ const nowhere: Activity = {
 };
 export const silentSpan: Span = { set() {}, fail() {} };
 
-/** Measures nothing: for tests and tools that run a part without the rest. */
+/** Measures nothing. For tests and tools. */
 export const noTelemetry: Telemetry = {
   requestStarted: () => ({ ...nowhere, startedAt: 0 }),
   requestEnded() {},

@@ -8,7 +8,7 @@ it.each([
   [`00-${trace}-${span}-01`, true],
   [`00-${trace}-${span}-00`, false],
   [`00-${trace}-${span}-03`, true],
-  // A later version may have more to say.
+  // A later version may have more fields.
   [`cc-${trace}-${span}-01-more`, true],
 ])("reads %s", (header, sampled) => {
   expect(parseTraceparent(header, "a=1")).toEqual({ traceId: trace, spanId: span, sampled, state: "a=1" });
@@ -25,7 +25,7 @@ it.each([
   `00-${"0".repeat(32)}-${span}-01`,
   `00-${trace}-${"0".repeat(16)}-01`,
   `00-${trace.toUpperCase()}-${span}-01`,
-])("takes %s for none", (header) => expect(parseTraceparent(header)).toBeUndefined());
+])("refuses %s", (header) => expect(parseTraceparent(header)).toBeUndefined());
 
 it("writes what it reads, and drops a state that is too long", () => {
   const header = `00-${trace}-${span}-01`;
@@ -34,7 +34,7 @@ it("writes what it reads, and drops a state that is too long", () => {
   expect(context?.state).toBeUndefined();
 });
 
-it("makes ids that do not repeat", () => {
+it("creates unique ids", () => {
   const ids = Array.from({ length: 5000 }, newSpanId);
   expect(new Set(ids).size).toBe(5000);
   expect(ids.every((id) => /^[0-9a-f]{16}$/.test(id))).toBe(true);

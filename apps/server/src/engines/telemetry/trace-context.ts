@@ -4,13 +4,13 @@ import type { SpanContext } from "./telemetry.ts";
 const pattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const longestState = 512;
 
-/** Reads W3C `traceparent`; undefined for what is none, as the recommendation asks: the trace then begins here. */
+/** Undefined for an invalid `traceparent`: W3C then requires a new trace. */
 export function parseTraceparent(header: string | null | undefined, state?: string): SpanContext | undefined {
   if (!header) return undefined;
   const found = pattern.exec(header);
   if (!found) return undefined;
   const [, version = "", traceId = "", spanId = "", flags = "", rest] = found;
-  // 00 has exactly four fields; a later version may have more.
+  // Version 00 has exactly four fields. Later versions may have more.
   if (version === "ff" || (version === "00" && rest !== undefined)) return undefined;
   if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
   const sampled = (Number.parseInt(flags, 16) & 1) === 1;
@@ -21,7 +21,7 @@ export function formatTraceparent({ traceId, spanId, sampled }: SpanContext): st
   return `00-${traceId}-${spanId}-${sampled ? "01" : "00"}`;
 }
 
-// Random bytes in bulk: a call for eight of them costs as much as for four thousand.
+// Random bytes in bulk, because a call for eight bytes costs as much as for four thousand.
 const pool = Buffer.alloc(4096);
 let used = pool.length;
 

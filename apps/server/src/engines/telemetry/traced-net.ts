@@ -2,15 +2,15 @@ import { type Net, NetError, type NetHandler, type NetRequest } from "../net/net
 import type { Span, SpanOptions, Telemetry } from "./telemetry.ts";
 
 /**
- * Hands the trace on with every call that goes out within one, and makes a span of each. A span says whom was called
- * and what came of it, not the path or the query: they may hold credentials.
+ * Passes the trace on with outgoing calls, and records a span for each. A span has the server and the outcome, but not the
+ * path or the query, which may contain credentials.
  */
 export function traceNet(net: Net, telemetry: Telemetry): Net {
-  function handedOn<T extends NetRequest>(call: T): T {
+  function withTrace<T extends NetRequest>(call: T): T {
     const traceparent = telemetry.traceparent();
     if (traceparent === undefined) return call;
     const state = telemetry.tracestate();
-    // What the caller sets itself stays: headers of a webhook are its owner's.
+    // Headers set by the caller stay, for example those of a webhook.
     const own = Object.keys(call.headers ?? {}).some((name) => name.toLowerCase() === "traceparent");
     if (own) return call;
     return { ...call, headers: { ...call.headers, traceparent, ...(state !== undefined && { tracestate: state }) } };
@@ -22,7 +22,7 @@ export function traceNet(net: Net, telemetry: Telemetry): Net {
       return telemetry.inSpan(
         () => describe(call),
         async (span) => {
-          const answer = await net.request(handedOn(call)).catch((error: unknown) => failed(span, error));
+          const answer = await net.request(withTrace(call)).catch((error: unknown) => failed(span, error));
           noteStatus(span, answer.status);
           return answer;
         },
@@ -30,10 +30,10 @@ export function traceNet(net: Net, telemetry: Telemetry): Net {
     },
     dispatch(call, handler) {
       if (telemetry.traceparent() === undefined) return net.dispatch(call, handler);
-      // The exchange goes on after this call returns; the span ends with it.
+      // The span ends with the exchange, after this call returns.
       void telemetry.inSpan(
         () => describe(call),
-        (span) => new Promise<void>((resolve) => net.dispatch(handedOn(call), watched(handler, span, resolve))),
+        (span) => new Promise<void>((resolve) => net.dispatch(withTrace(call), watched(handler, span, resolve))),
       );
     },
     download: (url, options) => net.download(url, options),

@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { fault } from "../../kernel/errors.ts";
 import { createNet } from "../net/create-net.ts";
@@ -17,7 +18,7 @@ function tracing(ratio = 1) {
   return { tracer, spans, byName: (name: string) => spans.find((span) => span.name === name) };
 }
 
-it("hangs spans under each other and under the caller's, also side by side", async () => {
+it("nests spans under each other and the caller's, also in parallel", async () => {
   const { tracer, byName } = tracing();
   const activity = tracer.begin(parent, "v=1");
   await tracer.within(activity, () =>
@@ -25,7 +26,7 @@ it("hangs spans under each other and under the caller's, also side by side", asy
       await Promise.all(
         ["left", "right"].map((name) =>
           tracer.inSpan(named(name), async () => {
-            await new Promise((resolve) => setTimeout(resolve, 5));
+            await sleep(5);
             await tracer.inSpan(named(`${name} inner`), async () => {
               expect(tracer.tracestate()).toBe("v=1");
             });
@@ -47,7 +48,7 @@ it("hangs spans under each other and under the caller's, also side by side", asy
     expect(byName(name)?.context.traceId).toBe("4bf92f3577b34da6a3ce929d0e0e4736");
 });
 
-it("goes on elsewhere from what was handed on", async () => {
+it("continues a trace from a passed traceparent", async () => {
   const { tracer, byName } = tracing();
   let handedOn: string | undefined;
   await tracer.within(tracer.begin(undefined, undefined), () =>
@@ -60,7 +61,7 @@ it("goes on elsewhere from what was handed on", async () => {
   expect(byName("there")?.context.traceId).toBe(byName("here")?.context.traceId);
 });
 
-it("marks what failed by its type and never by its text", async () => {
+it("marks failures by their type, never their text", async () => {
   const { tracer, spans } = tracing();
   const work = tracer.within(tracer.begin(parent, undefined), () =>
     tracer.inSpan(named("work"), async () => {
@@ -72,7 +73,7 @@ it("marks what failed by its type and never by its text", async () => {
   expect(JSON.stringify(spans)).not.toContain("quoted");
 });
 
-it("records nothing that the caller or the ratio leaves out, but hands the decision on", async () => {
+it("follows the decision of the caller or the ratio, and passes it on", async () => {
   const { tracer, spans } = tracing(0);
   const unsampled = parent.replace(/01$/, "00");
   for (const header of [unsampled, undefined]) {
@@ -85,7 +86,7 @@ it("records nothing that the caller or the ratio leaves out, but hands the decis
   expect(spans).toEqual([]);
 });
 
-it("without a collector passes the caller's on as it came, and makes none", async () => {
+it("without a collector passes the caller's trace on and records nothing", async () => {
   const tracer = createTracer(undefined, 1);
   await tracer.within(tracer.begin(parent, undefined), () =>
     tracer.inSpan(named("work"), async () => expect(tracer.traceparent()).toBe(parent)),
@@ -117,7 +118,7 @@ const dispatched = (net: Net, path: string) =>
     ),
   );
 
-it("hands the trace on with calls that go out, and makes a span of each without path and query", async () => {
+it("passes the trace on with outgoing calls, and records each without path and query", async () => {
   const { tracer, spans } = tracing();
   const net = traceNet(bare, { ...noTelemetry, ...tracer });
   await tracer.within(tracer.begin(parent, "v=1"), async () => {
@@ -140,7 +141,7 @@ it("hands the trace on with calls that go out, and makes a span of each without 
   expect(JSON.stringify(spans)).not.toMatch(/secret-path|s3cret/);
 });
 
-it("tells an unreachable server from an answer", async () => {
+it("distinguishes an unreachable server from an answer", async () => {
   const { tracer, spans } = tracing();
   const net = traceNet(bare, { ...noTelemetry, ...tracer });
   await tracer.within(tracer.begin(parent, undefined), async () => {

@@ -14,25 +14,25 @@ export interface FinishedSpan {
   context: SpanContext;
   name: string;
   kind: NonNullable<SpanOptions["kind"]>;
-  /** Milliseconds since 1970, with fractions. */
+  /** Milliseconds since 1970. */
   from: number;
   until: number;
   attributes: Attributes;
   failure: string | undefined;
 }
 
-/** Takes finished spans; never waits. */
+/** Never waits. */
 export interface SpanSink {
   add(span: FinishedSpan): void;
 }
 
 export interface Tracer
   extends Pick<Telemetry, "within" | "resumed" | "inSpan" | "past" | "traceparent" | "tracestate"> {
-  /** An activity whose first span is told of at the end; where nothing is recorded, one that passes the parent on. */
+  /** `end` records the first span. If nothing is recorded, the activity passes the parent on. */
   begin(traceparent: string | undefined, tracestate: string | undefined): Activity;
   end(activity: Activity, span: Omit<FinishedSpan, "context" | "until">): void;
   current(): Activity | undefined;
-  /** The wall clock with fractions of a millisecond. */
+  /** The wall clock, with fractions of a millisecond. */
   now(): number;
 }
 
@@ -54,12 +54,12 @@ class OpenSpan implements Span {
 }
 
 /**
- * Spans, carried by the async context. Without a sink nothing is recorded and no id is made; what a client sent is then
- * passed on as it came. The decision to record is the client's where it has made one, else `ratio` of new traces.
+ * Without a sink nothing is recorded, and the client's trace is passed on unchanged. The client decides whether to record;
+ * without its decision, `ratio` of new traces are recorded.
  */
 export function createTracer(sink: SpanSink | undefined, ratio: number): Tracer {
   const activities = new AsyncLocalStorage<Activity>();
-  // The wall clock may be set while we run; the monotonic one has the fractions.
+  // The monotonic clock has fractions, and the wall clock may be set at any time.
   let origin = performance.timeOrigin;
   const now = (): number => origin + performance.now();
   if (sink) {
@@ -109,8 +109,8 @@ export function createTracer(sink: SpanSink | undefined, ratio: number): Tracer 
     now,
     current: () => activities.getStore(),
     begin: (traceparent, tracestate) => activityOn(first(parseTraceparent(traceparent, tracestate))),
-    end({ span }, told) {
-      if (sink && span?.sampled) sink.add({ ...told, context: span, until: now() });
+    end({ span }, finished) {
+      if (sink && span?.sampled) sink.add({ ...finished, context: span, until: now() });
     },
     within: (activity, work) => activities.run(activity, work),
     resumed: (traceparent) => activityOn(parseTraceparent(traceparent)),
@@ -134,7 +134,7 @@ export function createTracer(sink: SpanSink | undefined, ratio: number): Tracer 
   };
 }
 
-/** The kind of an error, without its text: that may quote what somebody sent. */
+/** Without the text of the error, which may quote user data. */
 function typeOf(error: unknown): string {
   if (typeof error === "object" && error !== null && "type" in error && typeof error.type === "string")
     return error.type;
