@@ -1,3 +1,12 @@
+/**
+ * Queued predictions from acceptance to their end. Gantry, woken by PostgreSQL and by RabbitMQ, checks keys, limits and
+ * funds and records usage and charge. Compared with bare services: BullMQ on a Redis that writes every change to disk (the
+ * same durability), pg-boss on the same PostgreSQL, and a bare queue with only two writes, which shows what is left to
+ * gain. The upstream answers at once, and 64 jobs run in parallel everywhere. Then the effect of a long queue on
+ * acceptance and claims.
+ *
+ *     node bench/async.ts [seconds] [rounds] [queued …]       default 5, 3, 1000 and 1000000
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -39,16 +48,16 @@ const home = await mkdtemp(join(tmpdir(), "gantry-bench-"));
 const database = await startEmbeddedDatabase({ home, deadlineMs: 3_600_000 });
 const upstream = await serve(new URL("./support/instant-upstream.ts", import.meta.url));
 
-/** A way to run jobs, behind HTTP. */
+/** A queue behind HTTP. */
 interface Way {
   name: string;
   served: Served;
-  /** The engine below that holds the jobs. */
+  /** The process of the database or Redis. */
   enginePid: number;
   accept: Buffer;
-  /** How many accepted jobs have not ended. */
+  /** Number of accepted jobs that have not ended. */
   unfinished(accepted: number): Promise<number>;
-  /** One job, from the request to its known end. */
+  /** Runs one job from the request to its end. */
   runOne(pool: Pool): Promise<void>;
   stop(): Promise<void>;
 }
@@ -149,9 +158,9 @@ const percentiles = (times: number[]) => {
   const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
   return { p50: at(0.5), p99: at(0.99) };
 };
-const told = ({ p50, p99 }: { p50: number; p99: number }) => `p50 ${p50.toFixed(1)} ms  p99 ${p99.toFixed(1)} ms`;
+const shown = ({ p50, p99 }: { p50: number; p99: number }) => `p50 ${p50.toFixed(1)} ms  p99 ${p99.toFixed(1)} ms`;
 
-/** Accepts for so many seconds and waits until all have ended. */
+/** Sends jobs for some seconds and waits until all have ended. */
 async function runJobs(way: Way, seconds: number): Promise<{ requests: number; acceptedAfter: number }> {
   const startedAt = performance.now();
   const { requests, failures } = await load({ port: way.served.port, request: way.accept, connections, seconds });
@@ -161,7 +170,7 @@ async function runJobs(way: Way, seconds: number): Promise<{ requests: number; a
   return { requests, acceptedAfter };
 }
 
-/** Ended jobs a second, of a process that is warm. */
+/** Ended jobs per second, after a warm-up. */
 async function throughput(way: Way): Promise<number> {
   await runJobs(way, warmUpSeconds);
   const [own, engine] = [countCpu(way.served.pid), countCpu(way.enginePid)];
@@ -187,10 +196,10 @@ async function latency(way: Way): Promise<void> {
     if (n >= 0) times.push(performance.now() - startedAt);
   }
   await pool.close();
-  console.log(`  ${way.name.padEnd(18)} one job at a time, request to known end: ${told(percentiles(times))}`);
+  console.log(`  ${way.name.padEnd(18)} one job at a time, request to known end: ${shown(percentiles(times))}`);
 }
 
-/** Gantry is restarted for each driver. Drivers are measured in turn, for several rounds. */
+/** Restarts Gantry for each driver and alternates between drivers. */
 async function compare(): Promise<void> {
   const redis = await startRedis();
   const noRabbit = await obtain(rabbitMq);
@@ -230,13 +239,13 @@ async function compare(): Promise<void> {
   }
 }
 
-/** Acceptance and claims while many wait, without a worker, so that they stay. */
+/** Acceptance and claims behind a long queue. Without a worker, so that the queue stays. */
 async function longQueue(): Promise<void> {
   const gantry = await startGantry({ GANTRY_ROLE: "api" });
   try {
     const [model] = await database.sql<{ id: string }[]>`select id from models where name = 'instant'`;
     const [admin] = await database.sql<{ id: string }[]>`select id from users where username = 'admin'`;
-    if (!model || !admin) throw new Error("the model or its owner is not there");
+    if (!model || !admin) throw new Error("the model or its owner does not exist");
     const crowd = await addUsers(database, 1000);
     await load({ port: gantry.port, request: acceptForm, connections: 8, seconds: 2 });
     for (const [whose, userIds] of Object.entries({ "one user": [admin.id], "1,000 users": crowd })) {
@@ -250,9 +259,9 @@ async function longQueue(): Promise<void> {
         found.push({ accept: many.perSecond, claim: claims.p50 });
         console.log(
           `\n  ${rows.toLocaleString("en")} queued by ${whose}, in the same model\n` +
-            `    accepting, one after another: ${told(alone)}\n` +
-            `    accepting, ${connections} connections: ${many.perSecond.toFixed(0)} a second  ${told(many)}\n` +
-            `    claiming ${claimedAtOnce}: ${told(claims)}`,
+            `    accepting, one after another: ${shown(alone)}\n` +
+            `    accepting, ${connections} connections: ${many.perSecond.toFixed(0)} a second  ${shown(many)}\n` +
+            `    claiming ${claimedAtOnce}: ${shown(claims)}`,
         );
         if (alone.failures + many.failures > 0) throw new Error("not all were accepted");
       }
@@ -283,7 +292,7 @@ async function claimTimes(): Promise<{ p50: number; p99: number }> {
     const startedAt = performance.now();
     const jobs = await claimJobs(database.sql, "node_bench", claimedAtOnce);
     times.push(performance.now() - startedAt);
-    // The server takes this claimant for a dead node: while it gives the jobs back, a claim passes over them.
+    // The server treats this claimant as a dead node. While it releases the jobs, claims skip them.
     if (jobs.length === 0 && ++empty > 3) throw new Error("claims found nothing");
     await releaseJobs(database.sql, jobs, false);
   }

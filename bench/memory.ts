@@ -1,6 +1,6 @@
 /**
- * What the server holds in memory while large files, bodies without an end, a decompression bomb and a thousand readers
- * come at once, and what programs of agents can take before they are stopped.
+ * Memory of the server during large files, endless bodies, a decompression bomb and a thousand readers, and the memory that
+ * programs of agents can use before they are stopped.
  */
 import { once } from "node:events";
 import { get, request } from "node:http";
@@ -26,7 +26,7 @@ async function call(method: string, path: string, body: object): Promise<Record<
   return (await response.json()) as Record<string, unknown>;
 }
 
-/** Bytes that are nowhere in memory at once. */
+/** Generated while they are sent, so that they are never in memory as a whole. */
 function* zeros(bytes: number): Generator<Buffer> {
   const block = Buffer.alloc(262_144);
   for (let sent = 0; sent < bytes; sent += block.length) yield block.subarray(0, Math.min(block.length, bytes - sent));
@@ -48,7 +48,7 @@ async function send(method: string, path: string, type: string, pieces: Iterable
   outgoing.once("response", () => {
     isAnswered = true;
   });
-  // A refused sender is cut off.
+  // The server closes the connection of a refused sender.
   outgoing.on("error", () => {});
   for (const piece of pieces) {
     if (isAnswered) break;
@@ -73,7 +73,7 @@ async function readEvents(path: string): Promise<void> {
   const [response] = await once(outgoing, "response");
   let last = "";
   for await (const chunk of response.setEncoding("utf8")) last = chunk;
-  if (!last.includes("event: completed")) throw new Error(`a reader was not told the end: ${last}`);
+  if (!last.includes("event: completed")) throw new Error(`a reader did not receive the end: ${last}`);
 }
 
 try {

@@ -1,7 +1,7 @@
 /**
- * `/predict` with four text fields and an upstream that answers at once: Gantry with key, limits, funds, usage and
- * charge committed before the answer, beside a bare node:http + undici proxy and beside @portkey-ai/gateway, which
- * relays the same form, in one run.
+ * `/predict` with four text fields and an upstream that answers at once. Gantry checks key, limits and funds, and commits
+ * usage and charge before the answer. Compared in the same run with a bare node:http + undici proxy and with
+ * @portkey-ai/gateway, which relays the same form.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -71,7 +71,7 @@ async function measure(name: string, served: Served, request: Buffer, connection
       `${server.below > 0 ? ` (PostgreSQL ${perRequest(server.below)})` : ""}, ` +
       `upstream ${perRequest(used.upstream().own)}, load client ${perRequest(client)}`,
   );
-  if (result.failures > 0) throw new Error("the run had failures, its figures mean nothing");
+  if (result.failures > 0) throw new Error("the run had failures, so its figures are invalid");
   return result;
 }
 

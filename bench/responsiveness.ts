@@ -1,11 +1,12 @@
 /**
- * How soon the server reacts: a second start, a client that leaves, an approval, a hostile form, a flood of messages of a
- * tool server; and whether painting and counting leave the event loop free.
+ * How soon the server reacts to a second start, a disconnected client, an approval, a hostile form and a flood of messages
+ * from a tool server, and whether painting and counting leave the event loop free.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createImagePainter } from "../apps/server/src/engines/models/builtin/painter.ts";
 import { countTokens, estimateTokens } from "../apps/server/src/engines/models/token-count.ts";
 import { scriptedServer } from "../apps/server/src/engines/tools/scripted-server.fixture.ts";
@@ -140,7 +141,7 @@ try {
     await waitFor("the upstream call", () => cog.open === 1);
     return timed(async () => {
       leaving.abort();
-      while (cog.open > 0) await new Promise((resolve) => setTimeout(resolve, 1));
+      while (cog.open > 0) await sleep(1);
     });
   };
   verdict(
@@ -172,7 +173,7 @@ try {
     const before = llm.requests.length;
     return timed(async () => {
       await call("POST", `/v1/runs/${run.id}/confirmations/${confirmations[0]?.id}`, { approve: true });
-      while (llm.requests.length === before) await new Promise((resolve) => setTimeout(resolve, 1));
+      while (llm.requests.length === before) await sleep(1);
     });
   };
   verdict("from an approval to the next model call, p50", await medianOf(rounds, approve), "at most", 500, " ms");

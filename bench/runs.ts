@@ -1,8 +1,8 @@
 /**
- * A run of an agent with five tool calls on a mock model, streamed, against the same loop of the AI SDK, LangGraph and
- * Mastra: CPU a run, runs a second on one process, and the time from the last word of the model to the end of the run.
- * Gantry's figure has everything in it: admission and charge of six model calls, steps and events on disk, PostgreSQL.
- * The peers keep nothing. The bare loop only makes the same calls and reads their streams: it shows what is left to win.
+ * An agent run with five tool calls on a streaming mock model, compared with the same loop of the AI SDK, LangGraph and
+ * Mastra: CPU per run, runs per second of one process, and the time from the model's last token to the end of the run.
+ * Gantry's figures include admission and charge of six model calls, steps and events on disk, and PostgreSQL. The peers
+ * store nothing. The bare loop only makes the same calls and reads their streams, which shows what is left to gain.
  */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -54,7 +54,7 @@ const agent = await call("POST", "/agents", {
 });
 await call("POST", `/agents/${agent.id}/publish`, {});
 
-/** So many runs, so many side by side, each waited for to its end. */
+/** Waits for the end of each run. */
 async function runMany(count: number): Promise<void> {
   let left = count;
   await Promise.all(
@@ -89,7 +89,7 @@ const [newest] = last.runs as { id: string; completed_at: string }[];
 const { events } = await call("GET", `/runs/${newest?.id}/events/list`);
 console.log(`events of a run: ${(events as { type: string }[]).map(({ type }) => type).join(" ")}`);
 
-/** CPU milliseconds a run of a loop in a process of its own. */
+/** CPU milliseconds per run of a loop in a child process. */
 function costOfLoop(name: string, script: string): number {
   const costs: number[] = [];
   for (let round = 0; round < rounds; round++) {

@@ -1,6 +1,6 @@
 /**
- * Objects of 8 kB that live for 256 others, kept in a Ring, a Register and a Set: how many megabytes V8's small
- * collections promote to the old generation (decision 0014). The Set shows what the other two avoid.
+ * Objects of 8 kB that are kept in a Ring, a Register and a Set until 256 more have been added: megabytes that minor
+ * collections of V8 promote to the old generation (decision 0014). The Set shows the cost that the other two avoid.
  */
 import { spawnSync } from "node:child_process";
 import { median } from "./support/median.ts";
@@ -30,7 +30,7 @@ function promotedMegabytes(way: string): number {
   const { stdout, stderr, status } = spawnSync(process.execPath, flags, { encoding: "utf8" });
   if (status !== 0) throw new Error(stderr);
   const promoted = stdout.match(/gc=s .*/g)?.map((line) => Number(/ promoted=(\d+)/.exec(line)?.[1])) ?? [];
-  if (promoted.length < 5) throw new Error("hardly anything was collected, the figure means nothing");
+  if (promoted.length < 5) throw new Error("there were too few collections for a valid figure");
   return promoted.reduce((sum, bytes) => sum + bytes, 0) / 1e6;
 }
 

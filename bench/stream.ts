@@ -1,11 +1,11 @@
 /**
- * Relaying Server-Sent Events, 200 tokens a stream: Gantry (every event parsed, counted and charged, admission and
- * settlement committed) beside a bare `http.pipe` and beside @portkey-ai/gateway, on one mock upstream, in one run.
+ * Relaying Server-Sent Events, 200 tokens per stream: Gantry (every event parsed, counted and charged, admission and
+ * settlement committed), a bare `http.pipe` and @portkey-ai/gateway, on one mock upstream, in one run.
  *
  *     node bench/stream.ts [streams …]        default 64, 256 and 1000; ROUNDS=3
  *
  * Measures the delay that the relay adds to a token at a pace below saturation, the CPU per token at full speed, and
- * how long the upstream continues after clients have left. The CPU budget applies at full speed: at a slower pace most of
+ * how long the upstream continues after clients disconnect. The CPU budget applies at full speed: at a slower pace most of
  * the cost is waking up, which is the same for every relay.
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -23,9 +23,9 @@ const given = process.argv.slice(2).map(Number);
 const counts = given.length > 0 ? given : [64, 256, 1000];
 const rounds = Number(process.env.ROUNDS ?? 3);
 const warmUpRounds = 16;
-/** The budget names this many. */
+/** As in the budget. */
 const budgetedStreams = 256;
-/** The pace that makes about 6,400 tokens a second, a quarter of what one core relays; with very many streams it is less. */
+/** About 6,400 tokens per second, a quarter of what one core relays. Fewer with very many streams. */
 const paceOf = (streams: number) => Math.min(100, Math.max(5, Math.round(streams / 6.4)));
 
 const upstream = await serve(new URL("./support/token-upstream.ts", import.meta.url), { TOKENS: String(tokens) });
@@ -77,7 +77,7 @@ async function ask(path: string): Promise<number> {
 }
 
 interface Figures {
-  /** µs of CPU a token, of the relay alone and of the database below it. */
+  /** µs of CPU per token, of the relay and of its database. */
   cpu: number;
   database: number;
   p50: number;
@@ -106,7 +106,7 @@ async function measure(way: Way, streams: number): Promise<Figures> {
   return { cpu: micros(used.own), database: micros(used.below), p50, p99, perSecond: seen / seconds };
 }
 
-/** Streams that still run upstream a second after all clients went away in the middle. */
+/** Streams that still run upstream a second after all clients disconnected. */
 async function leave(way: Way, streams: number): Promise<number> {
   await loadStreams({ ...way, port: way.served.port, streams, leaveAfter: 5 });
   await sleep(1000);
@@ -165,7 +165,7 @@ async function saturated(streams: number): Promise<void> {
 
 async function leaving(streams: number): Promise<void> {
   await ask("/pace?ms=40");
-  console.log(`\n${streams} clients leave in the middle`);
+  console.log(`\n${streams} clients disconnect during their stream`);
   for (const way of ways) {
     if (way.name === "direct") continue;
     const left = await leave(way, streams);
@@ -187,7 +187,7 @@ try {
     output: { type: "object", required: ["output"], properties: { output: { ...text, isStream: true } } },
     backend: { type: "openai-chat", url: base, model: "mock-1" },
   });
-  // What a relay costs that has run for a while: until then compiling its code is a third of it, for all of them.
+  // Before the warm-up, compilation is a third of the cost of every relay.
   console.log(`warming up: ${warmUpRounds} times 256 streams through each`);
   await ask("/pace?ms=0");
   for (const way of ways) {

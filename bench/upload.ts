@@ -1,8 +1,8 @@
 /**
- * A 5 MB upload by `POST /upload_file` (key, form, content type by its bytes, ownership recorded, on the disk before the
- * answer) beside piping the raw body to disk, in one run; and the memory of the server while large files go through.
+ * A 5 MB upload to `POST /upload_file` (key, form, content type by its bytes, owner recorded, on disk before the answer)
+ * compared with piping the raw body to disk, in one run; and the memory of the server during large uploads.
  *
- *     node bench/upload.ts [seconds a measurement] [rounds]
+ *     node bench/upload.ts [seconds per measurement] [rounds]
  */
 import { mkdtemp, readdir, rm, truncate } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -29,7 +29,7 @@ const pipeFile = new URL("./support/pipe-to-disk.ts", import.meta.url);
 const pipe = await serve(pipeFile, { UPLOADS: home });
 const durablePipe = await serve(pipeFile, { UPLOADS: home, DURABLE: "1" });
 
-/** The same bytes for all: a form with one file, which the pipe stores as it comes. */
+/** All receive the same bytes: a form with one file, which the pipe stores unparsed. */
 function uploadRequest(bytes: number): Buffer {
   const content = Buffer.alloc(bytes, "The quick brown fox jumps over the lazy dog. ");
   const head = '--bench\r\nContent-Disposition: form-data; name="file"; filename="fox.txt"\r\n\r\n';
@@ -52,14 +52,14 @@ async function measure(name: string, served: Served, request: Buffer, connection
     `${name.padEnd(14)} ${String(connections).padStart(3)} connections: ${result.perSecond.toFixed(1).padStart(6)} /s  ` +
       `p50 ${result.p50.toFixed(1)} ms  p99 ${result.p99.toFixed(1)} ms  CPU ${cpu.toFixed(2)} ms an upload`,
   );
-  if (result.failures > 0) throw new Error("the run had failures, its figures mean nothing");
+  if (result.failures > 0) throw new Error("the run had failures, so its figures are invalid");
   await emptyDisk();
   return result.perSecond;
 }
 
 /**
- * Between measurements, so that no run writes back what another one left in memory. The empty files stay: where many
- * were deleted a moment ago, ext4 looks long for the place of the next one.
+ * Between measurements, so that no run writes back dirty pages of another. The empty files stay, because ext4 is slow to
+ * place new files right after many deletions.
  */
 async function emptyDisk(): Promise<void> {
   for (const name of await readdir(home, { recursive: true })) {
@@ -70,12 +70,12 @@ async function emptyDisk(): Promise<void> {
 
 async function uploadSome(bytes: number): Promise<void> {
   const result = await load({ port: gantry.port, request: uploadRequest(bytes), connections: 1, seconds: 0.5 });
-  if (result.requests === 0 || result.failures > 0) throw new Error("no file went through, the figure means nothing");
+  if (result.requests === 0 || result.failures > 0) throw new Error("no upload succeeded, so the figure is invalid");
 }
 
 try {
   const five = uploadRequest(5 * megabyte);
-  // Warm, as a server is that has run for a minute: by small files, so that it has seen thousands of requests.
+  // Warms up with thousands of small files.
   const small = uploadRequest(0.1 * megabyte);
   for (const one of [gantry, pipe, durablePipe]) {
     await load({ port: one.port, request: small, connections: 16, seconds: 6 });

@@ -1,6 +1,6 @@
 /**
- * Usage, expenses and ledger of one user over a hundred thousand and over ten million rows: what grows with them must not
- * be the time of an answer. The real server over HTTP, one request after another, on an embedded database of its own.
+ * Usage, expenses and ledger of one user over a hundred thousand and over ten million rows. Response times must not grow.
+ * One request at a time over HTTP to a real server with an embedded database.
  *
  *     node bench/usage-growth.ts [rows …]
  */
@@ -25,7 +25,7 @@ const adminKey = "bench-admin-key-0123456789-0123456789";
 const within = (from: number, to: number): number => from + Math.random() * (to - from);
 const naive = (time: number): string => new Date(time).toISOString().slice(0, 19);
 
-/** Two moments of the past year, none on the hour. */
+/** Two times in the past year, not on the hour. */
 function someRange(names: [string, string]): string {
   const [from, to] = [within(Date.now() - yearMs, Date.now()), within(Date.now() - yearMs, Date.now())].sort();
   return `${names[0]}=${naive(from as number)}&${names[1]}=${naive(to as number)}`;
@@ -57,7 +57,7 @@ async function prepare(home: string, rows: number): Promise<{ verifySeconds: num
     await fillUsage(database, adminId, rows);
     const startedAt = performance.now();
     const found = await verifyLedger(database);
-    if (found.length > 0) throw new Error(`the books are wrong: ${JSON.stringify(found.slice(0, 5))}`);
+    if (found.length > 0) throw new Error(`the ledger does not balance: ${JSON.stringify(found.slice(0, 5))}`);
     return { verifySeconds: (performance.now() - startedAt) / 1000 };
   } finally {
     await database.close();
@@ -105,7 +105,7 @@ for (const rows of sizes) {
     } finally {
       await gantry.stop();
     }
-    console.log(`  proving the whole ledger ${verifySeconds.toFixed(1)} s`);
+    console.log(`  verifying the whole ledger ${verifySeconds.toFixed(1)} s`);
   } finally {
     await rm(home, { recursive: true, force: true });
   }

@@ -3,7 +3,7 @@ import { startOwnPostgres } from "../../apps/server/test/support/own-postgres.ts
 import { type RabbitMqNode, rabbitMq, startRabbitMqNode } from "../../apps/server/test/support/rabbitmq-node.ts";
 import { obtain } from "../../apps/server/test/support/system-packages.ts";
 
-/** A thousand jobs with webhooks, once woken by PostgreSQL alone and, where it can be had, once by RabbitMQ. */
+/** A thousand jobs with webhooks, woken by PostgreSQL and, if it is installed, by RabbitMQ. */
 export async function crashSoak(seed: number, say: (line: string) => void): Promise<string[]> {
   const trouble = await obtain(rabbitMq);
   if (trouble) say(`without RabbitMQ: ${trouble}`);

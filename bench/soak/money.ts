@@ -1,7 +1,7 @@
 import { runMoneyStorm } from "../../apps/server/test/proof/money-storm.ts";
 import { startOwnPostgres } from "../../apps/server/test/support/own-postgres.ts";
 
-/** Many rounds of 500 paid calls at once, with more kills; on a PostgreSQL that really writes to disk. */
+/** Many rounds of 500 parallel paid calls with kills, on a PostgreSQL that writes to disk. */
 export async function moneySoak(seed: number, say: (line: string) => void): Promise<string[]> {
   const postgres = await startOwnPostgres();
   try {

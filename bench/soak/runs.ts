@@ -6,13 +6,10 @@ import { startOwnPostgres } from "../../apps/server/test/support/own-postgres.ts
 
 const atOnce = 8;
 
-/** Before creation, another server has no run to finish. */
+/** Before creation there is nothing for another server to finish. */
 const isAfterCreation = ({ kind, k }: Breakpoint) => k > 1 || kind === "claim" || kind === "write";
 
-/**
- * A run killed with its server at every write of its life, before and after it is carried out; then one whose server
- * sleeps at every write until another has brought it to its end.
- */
+/** Kills the server of a run before and after every write. Then pauses it at every write until another ends the run. */
 export async function runsSoak(_seed: number, say: (line: string) => void): Promise<string[]> {
   const postgres = await startOwnPostgres();
   try {

@@ -15,7 +15,7 @@ let faults = 0;
 for (let round = 1; faults === 0 && (round === 1 || Date.now() < until); round++) {
   for (const [name, soak] of Object.entries({ money: moneySoak, crash: crashSoak, runs: runsSoak })) {
     const own = random.between(1, 2 ** 31 - 1);
-    console.log(`\n${name}, round ${round}, seed of its own ${own}`);
+    console.log(`\n${name}, round ${round}, seed of the round ${own}`);
     const found = await soak(own, (line) => console.log(`  ${line}`));
     for (const fault of found) console.log(`  FAULT: ${fault}`);
     faults += found.length;

@@ -1,6 +1,6 @@
 /**
- * A mock of an OpenAI-compatible server that plays an agent's model: five turns with some words and one tool call, then
- * an answer, streamed word by word. A GET is the tool's own address.
+ * An OpenAI-compatible mock of an agent's model: five answers with some text and a tool call, then a final answer, all
+ * streamed word by word. GET is the address of the tool.
  */
 import { createServer } from "node:http";
 
@@ -32,7 +32,7 @@ const server = createServer((request, response) => {
     };
     const made = messages.filter((message) => message.role === "tool").length;
     const name = tools?.[0]?.function.name;
-    // Some take two answers of one id for the same message.
+    // Some libraries treat two answers with the same id as one message.
     const id = `chatcmpl-${++answers}`;
     const send = (piece: string) => response.write(piece.replaceAll("chatcmpl-ID", id));
     response.writeHead(200, { "content-type": "text/event-stream" });

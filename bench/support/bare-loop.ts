@@ -1,6 +1,6 @@
 /**
- * What a loop costs at the very least: undici, the stream cut at its blank lines, JSON.parse, the messages sent again
- * with each call. No framework, no check, no price, nothing written: neither an event nor a step.
+ * The minimum cost of a loop: undici, the stream split at blank lines, JSON.parse, all messages sent with each call.
+ * Without a framework, checks, prices, events or stored steps.
  */
 import { request } from "undici";
 import { callTool, goal, measureLoop, toolDescription, toolName } from "./measure-loop.ts";

@@ -1,6 +1,6 @@
 /**
- * What a gateway costs at the very least: node:http in, the form read in one go, undici out, JSON back. No key, no
- * limit, no money, nothing written.
+ * The minimum cost of a gateway: node:http in, the form read at once, undici out, JSON back. Without keys, limits, money or
+ * storage.
  */
 import { createServer } from "node:http";
 import { Pool } from "undici";

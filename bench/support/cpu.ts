@@ -13,11 +13,11 @@ function ownCpuSecondsOf(pid: number): number {
 export interface CpuUse {
   /** The process itself. */
   own: number;
-  /** What it started: for Gantry, PostgreSQL. */
+  /** Its child processes: for Gantry, PostgreSQL. */
   below: number;
 }
 
-/** Starts counting; the returned function says what was used since. */
+/** The returned function reports the time used since this call. */
 export function countCpu(pid: number): () => CpuUse {
   const read = (): CpuUse => {
     const own = ownCpuSecondsOf(pid);

@@ -4,12 +4,12 @@ const rowsAtOnce = 100_000;
 
 export interface Backlog {
   rows: number;
-  /** Whose they are, in turn. */
+  /** Owners, in rotation. */
   userIds: readonly string[];
   model: { id: string; name: string };
 }
 
-/** Queued predictions as acceptance would have left them, made inside PostgreSQL. */
+/** Creates the rows of accepted predictions inside PostgreSQL. */
 export async function fillQueue({ sql }: Database, { rows, userIds, model }: Backlog): Promise<void> {
   for (let from = 0; from < rows; from += rowsAtOnce) {
     const to = Math.min(rows, from + rowsAtOnce) - 1;

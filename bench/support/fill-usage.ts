@@ -3,13 +3,13 @@ import { closeUsageDays, ensureUsagePartitions } from "../../apps/server/src/fea
 
 export const yearMs = 365 * 86_400_000;
 const rowsAtOnce = 500_000;
-/** One more, and settlement adds them to the sums. */
+/** With one more, settlement would add them to the sums. */
 const unfolded = 999;
 
 /**
- * A year of usage as settlement would have left it: rows, sums and balances, made inside PostgreSQL. Nine of ten rows are
- * one user's, over a dozen models, one in ten was free. As many rows as there can be are not in the sums yet. Indexes are
- * built afterwards, which takes a third of the time.
+ * Creates a year of usage rows, sums and balances inside PostgreSQL. Nine of ten rows belong to one user, over a dozen
+ * models, and one in ten was free. As many rows as possible are not in the sums yet. Indexes are built afterwards, which
+ * takes a third of the time.
  */
 export async function fillUsage(database: Database, userId: string, rows: number): Promise<void> {
   const { sql } = database;
@@ -19,14 +19,14 @@ export async function fillUsage(database: Database, userId: string, rows: number
     insert into users (id, username, role, plan, created_at)
     select 'usr_bench_' || n, 'bench-' || n, 'user', 'free', now() from generate_series(1, 50) n`;
   await sql`insert into wallets (user_id) select 'usr_bench_' || n from generate_series(1, 50) n`;
-  // Of a partitioned table, whose definition is its own alone unless told otherwise.
+  // Without ONLY the index is also built on the partitions.
   const indexes = await sql<{ name: string; made: string }[]>`
     select i.indexrelid::regclass::text as name, replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ') as made
     from pg_index i where i.indrelid = 'usage'::regclass`;
   await sql.unsafe(indexes.map(({ name }) => `drop index ${name};`).join(" "));
   for (let from = 0; from < rows; from += rowsAtOnce) {
     const to = Math.min(rows, from + rowsAtOnce);
-    // Every hour of the year is busy in its turn; the multipliers scatter what is not the time.
+    // Covers every hour of the year. The multipliers scatter the other columns.
     await sql`
       insert into usage
       select 'pred_' || lpad(n::text, 26, '0'), case when n % 10 < 9 then ${userId} else 'usr_bench_' || (1 + n / 10 % 50) end,

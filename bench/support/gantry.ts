@@ -10,7 +10,7 @@ export interface ServedGantry extends Served {
   putModel(name: string, manifest: object): Promise<void>;
 }
 
-/** A whole server with an embedded database of its own, gone without a trace when stopped. */
+/** A server with an embedded database. Stopping it removes its home. */
 export async function serveGantry(env: Record<string, string> = {}): Promise<ServedGantry> {
   const home = await mkdtemp(join(tmpdir(), "gantry-bench-"));
   const served = await serve(new URL("../../apps/server/src/main.ts", import.meta.url), {

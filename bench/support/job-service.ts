@@ -2,13 +2,13 @@ import { createServer } from "node:http";
 import { Pool } from "undici";
 
 export interface JobQueue {
-  /** Resolves once the job is accepted as durably as the engine can. */
+  /** Resolves once the job is durable. */
   add(fields: unknown): Promise<string>;
 }
 
 const upstream = new Pool(`http://127.0.0.1:${process.env.UPSTREAM_PORT}`, { connections: 64 });
 
-/** What every job does: the same call as Gantry's model. */
+/** The same call as Gantry's model. */
 export async function callUpstream(input: unknown): Promise<unknown> {
   const { body } = await upstream.request({
     method: "POST",
@@ -29,11 +29,11 @@ export function jobEnded(id: string): void {
 }
 
 /**
- * A queue library as a service, as bare as can be: no key, no limit, no money, no check.
+ * A queue library as a bare service, without keys, limits, money or checks.
  *
  *   POST /            accepts a job, answers {id}
  *   GET  /result/<id> answers when it has ended
- *   GET  /ended       how many have
+ *   GET  /ended       number of ended jobs
  */
 export function serveJobs(queue: JobQueue): void {
   const server = createServer(async (request, response) => {

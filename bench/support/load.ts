@@ -9,8 +9,8 @@ export interface LoadResult {
 }
 
 /**
- * A closed loop of `connections` keep-alive connections that send the same bytes for a time. It works on bare sockets
- * and reads no more of an answer than its length, so that the load client is never the bottleneck.
+ * A closed loop of keep-alive connections that send the same bytes for some seconds. Uses bare sockets and reads only the
+ * length of an answer, so that the client is never the bottleneck.
  */
 export async function load(options: {
   port: number;
@@ -62,7 +62,7 @@ export async function load(options: {
   return { requests: latencies.length, failures, perSecond: latencies.length / elapsed, p50: at(0.5), p99: at(0.99) };
 }
 
-/** The whole length of the answer at the start of the bytes, once its header has arrived. */
+/** The length of the first answer, once its header is complete. */
 function answerLength(bytes: Buffer): number | undefined {
   const header = bytes.indexOf("\r\n\r\n");
   if (header === -1) return undefined;

@@ -1,4 +1,4 @@
-/** What the loops of the peers share: the tool, and measuring what runs cost in this process. */
+/** Shared by the loops of the peers: the tool, and the measurement. */
 import { request } from "undici";
 
 export const goal = "Find out the weather of five places and sum it up.";
@@ -10,7 +10,7 @@ export async function callTool({ url }: { url: string }): Promise<string> {
   return body.text();
 }
 
-/** Runs so many, so many side by side; prints CPU milliseconds a run as the last line. */
+/** Prints CPU milliseconds per run as the last line. */
 export async function measureLoop(run: (base: string) => Promise<void>): Promise<void> {
   const [base = "", count = "50", parallel = "8"] = process.argv.slice(2);
   const many = async (n: number) => {

@@ -1,4 +1,4 @@
-/** Not the best one: on a busy machine that is the round in which the other was disturbed. */
+/** The best round would be the one in which the competitor was disturbed. */
 export function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor((values.length - 1) / 2)] ?? Number.NaN;
 }

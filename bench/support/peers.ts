@@ -5,19 +5,19 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const folder = fileURLToPath(new URL("../peers/", import.meta.url));
 
-/** Installs what the benchmarks compare with, once, from the lock file of its own. Says false, loudly, when it cannot. */
+/** Installs the compared libraries once, from their own lock file. Returns false, with a message, on failure. */
 export function installPeers(): boolean {
   if (existsSync(`${folder}node_modules/.package-lock.json`)) return true;
   console.log("installing the peers (once)");
   const { status } = spawnSync("npm", ["ci", "--ignore-scripts"], { cwd: folder, stdio: "inherit" });
-  if (status !== 0) console.log("THE PEERS COULD NOT BE INSTALLED: nothing is compared with them");
+  if (status !== 0) console.log("SKIPPED: comparisons. The peers could not be installed");
   return status === 0;
 }
 
-/** A library of the peers' folder. */
+/** Loads a library from the peers' folder. */
 export const requirePeer = createRequire(new URL("../peers/package.json", import.meta.url));
 
-/** A library of the peers' folder that is an ES module. Peers have types of their own, which nothing here needs. */
+/** Loads an ES module from the peers' folder, without types. */
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export function importPeer(name: string): Promise<any> {
   return import(pathToFileURL(requirePeer.resolve(name)).href);

@@ -1,4 +1,4 @@
-/** pg-boss as a service: queue and workers in one process, woken by notifications, jobs taken and ended in batches. */
+/** pg-boss as a service: queue and workers in one process, woken by notifications, with batches. */
 import { callUpstream, jobEnded, serveJobs } from "./job-service.ts";
 import { requirePeer } from "./peers.ts";
 
@@ -22,7 +22,7 @@ await boss.createQueue("jobs", { notify: true });
 const options = { batchSize, localConcurrency: Math.ceil(parallel / batchSize), burstWhenBatchFull: true };
 await boss.work("jobs", options, async (jobs) => {
   await Promise.all(jobs.map((job) => callUpstream(job.data)));
-  // Ended here and not after the return, so that the moment is known.
+  // Completed here instead of after the return, so that the time is known.
   await boss.complete(
     "jobs",
     jobs.map((job) => job.id),

@@ -1,4 +1,4 @@
-/** What a relay costs at the very least: bytes in, bytes out by `pipe`. Nothing read, counted, checked or written down. */
+/** The minimum cost of a relay: `pipe`, without parsing, counting, checks or storage. */
 import { Agent, request as callUpstream, createServer } from "node:http";
 
 const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });

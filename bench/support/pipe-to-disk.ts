@@ -1,6 +1,6 @@
 /**
- * What an upload costs at the very least: the raw body of a request piped into a file, answered when it is written. No
- * key, no form to take apart, no name, nothing recorded. `DURABLE=1` also waits until the bytes are on the disk.
+ * The minimum cost of an upload: the raw body piped into a file, answered when it is written. Without keys, forms, names or
+ * records. `DURABLE=1` also waits until the bytes are on disk.
  */
 import { createWriteStream } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";

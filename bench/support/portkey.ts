@@ -1,4 +1,4 @@
-/** Starts @portkey-ai/gateway from the peers' folder on a free port and says where it listens. */
+/** Starts @portkey-ai/gateway from the peers' folder on a free port and prints its address. */
 import { connect, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 

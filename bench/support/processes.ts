@@ -9,7 +9,7 @@ export interface Served {
   stop(): Promise<void>;
 }
 
-/** Starts a TypeScript program and waits for a line that holds `listens on …:<port>`. */
+/** Starts a TypeScript program and waits for the line `listens on …:<port>`. */
 export function serve(script: URL, env: Record<string, string> = {}): Promise<Served> {
   const child: ChildProcess = spawn(process.execPath, [fileURLToPath(script)], {
     env: { ...process.env, ...env },
@@ -38,7 +38,7 @@ export function serve(script: URL, env: Record<string, string> = {}): Promise<Se
 
 const ticksPerSecond = 100;
 
-/** CPU seconds that a process and all below it have used so far. */
+/** CPU seconds of a process and its descendants so far. */
 export function cpuSecondsOf(pid: number): number {
   const children = new Map<number, number[]>();
   const ticks = new Map<number, number>();
@@ -52,7 +52,7 @@ export function cpuSecondsOf(pid: number): number {
       // Own time, and the time of children that have ended.
       ticks.set(Number(name), Number(fields[11]) + Number(fields[12]) + Number(fields[13]) + Number(fields[14]));
     } catch {
-      // It ended meanwhile.
+      // The process ended meanwhile.
     }
   }
   const sum = (id: number): number =>

@@ -10,7 +10,7 @@ import { freePort } from "../../apps/server/src/engines/database/free-port.ts";
 const program = "redis-server";
 const isInstalled = (): boolean => spawnSync(program, ["--version"]).status === 0;
 
-/** Installs Debian's package where that is possible. */
+/** Installs the Debian package if possible. */
 function provide(): boolean {
   if (isInstalled()) return true;
   if (process.getuid?.() === 0) {

@@ -4,7 +4,7 @@ function residentMegabytes(pid: number): number {
   return (Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024) / 1e6;
 }
 
-/** How many megabytes more the process holds at most while the work lasts, than before it. */
+/** The peak growth of the process's memory during `work`, in megabytes. */
 export async function growthDuring(pid: number, work: () => Promise<unknown>): Promise<number> {
   const before = residentMegabytes(pid);
   let peak = before;

@@ -1,11 +1,12 @@
 import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { microsNow, readTokens } from "./token-text.ts";
 
 export interface StreamLoad {
   port: number;
   request: Buffer;
   streams: number;
-  /** All clients go away once each has seen so many tokens. */
+  /** All clients disconnect once each has seen this number of tokens. */
   leaveAfter?: number;
 }
 
@@ -19,12 +20,12 @@ export interface StreamResult {
 }
 
 const lastChunk = Buffer.from("0\r\n\r\n");
-/** A thousand connections at the same moment would measure the backlog of the listener. */
+/** A thousand simultaneous connections would measure the listener's backlog. */
 const connectingPerMs = 2;
 
 /**
- * Opens streams and reads them to their end, each on a connection of its own. Bare sockets, and of the bytes no more is
- * looked at than where the tokens are, so that the load client is never the bottleneck.
+ * Opens streams on separate connections and reads them to their end. Uses bare sockets and only searches for tokens, so
+ * that the client is never the bottleneck.
  */
 export async function loadStreams({ port, request, streams, leaveAfter }: StreamLoad): Promise<StreamResult> {
   const ages: number[] = [];
@@ -34,7 +35,7 @@ export async function loadStreams({ port, request, streams, leaveAfter }: Stream
   while (all.length < streams) {
     const due = Math.min(streams, Math.ceil((performance.now() - began) * connectingPerMs) + 1);
     while (all.length < due) all.push(readOne());
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await sleep(1);
   }
   await Promise.all(all);
   const seconds = (performance.now() - firstAt) / 1000;
@@ -50,7 +51,9 @@ export async function loadStreams({ port, request, streams, leaveAfter }: Stream
       let seen = 0;
       socket.once("connect", () => socket.write(request));
       socket.on("error", reject);
-      socket.on("close", () => reject(new Error(`a stream broke off after ${seen} tokens: ${head.slice(0, 500)}`)));
+      socket.on("close", () =>
+        reject(new Error(`a stream was interrupted after ${seen} tokens: ${head.slice(0, 500)}`)),
+      );
       socket.on("data", (chunk: Buffer) => {
         if (seen === 0 && head.length < 2000) head += chunk.toString("latin1");
         const now = microsNow();

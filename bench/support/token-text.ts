@@ -1,10 +1,10 @@
-/** The text of a benchmark's token is the moment at which it was sent, so that every reader can tell how old it is. */
+/** The text of a token is the time at which it was sent, so that readers know its age. */
 const mark = "@";
 const digits = 16;
 const markCode = mark.charCodeAt(0);
 const zero = 48;
 
-/** A clock that all processes of one machine share. */
+/** A clock shared by all processes of the machine. */
 export function microsNow(): number {
   return Number(process.hrtime.bigint() / 1000n);
 }
@@ -13,7 +13,7 @@ export function tokenText(micros: number): string {
   return ` ${mark}${String(micros).padStart(digits, "0")}`;
 }
 
-/** Calls back with every moment in the bytes and answers the rest that may be the beginning of another. */
+/** Calls back with every time in the bytes. Returns a rest that may be the start of the next token. */
 export function readTokens(bytes: Buffer, onToken: (micros: number) => void): Buffer {
   let at = bytes.indexOf(markCode);
   while (at !== -1) {

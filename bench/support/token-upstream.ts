@@ -1,11 +1,10 @@
 /**
- * A mock of an OpenAI-compatible server that streams chat completions, on bare sockets so that it costs little: all
- * streams share one timer, and the bytes of a token are made once for all that get it at that moment. Every token is one
- * write, as from a model that thinks. The text of a token is the moment at which it was sent.
+ * An OpenAI-compatible mock that streams chat completions on bare sockets. All streams share one timer, and the bytes of a
+ * token are built once per tick. Every token is one write, as from a real model. Its text is the time at which it was sent.
  *
  *   POST anything           a stream of TOKENS tokens
  *   GET  /pace?ms=40        a token every 40 ms for each stream, spread evenly over that time; 0: as fast as possible
- *   GET  /open              how many streams are under way
+ *   GET  /open              number of open streams
  */
 import { createServer, type Socket } from "node:net";
 import { microsNow, tokenText } from "./token-text.ts";
@@ -20,7 +19,7 @@ interface Stream {
 
 const open = new Set<Stream>();
 let paceMs = 40;
-/** Streams by the tick at which they get their next token. */
+/** Streams by the tick of their next token. */
 let ring: Stream[][] = [];
 let place = 0;
 let next = 0;
@@ -55,12 +54,12 @@ function begin(socket: Socket): void {
   socket.once("close", () => open.delete(stream));
   socket.write(head + first);
   if (paceMs === 0) return;
-  // Neighbours in order of arrival are far apart in time, so that no two tokens come together by design.
+  // Spreads successive streams over the ticks, so that their tokens do not coincide.
   next = (next + 7) % ring.length;
   ring[next]?.push(stream);
 }
 
-/** False once it is over. */
+/** False at the end of the stream. */
 function give(stream: Stream, token: Buffer): boolean {
   if (stream.socket.destroyed) return false;
   stream.socket.write(token);
@@ -92,13 +91,13 @@ function pour(): void {
 }
 
 function setPace(ms: number): void {
-  if (open.size > 0) throw new Error("streams are under way");
+  if (open.size > 0) throw new Error("streams are still open");
   paceMs = ms;
   ring = Array.from({ length: Math.max(1, Math.round(ms / tickMs)) }, () => []);
   place = 0;
   next = 0;
   startedAt = performance.now();
-  // After what still ticks at the old pace has seen the new one.
+  // After timers of the old pace have seen the new one.
   setTimeout(ms === 0 ? pour : tick, 10);
 }
 

@@ -1,4 +1,4 @@
-/** One line of the budget. A figure out of it makes the benchmark end with 1. */
+/** Checks one line of the budget. A failure makes the benchmark exit with 1. */
 export function verdict(what: string, figure: number, compare: "at least" | "at most", bound: number, unit = ""): void {
   const holds = compare === "at least" ? figure >= bound : figure <= bound;
   const shown = Number.isInteger(figure) ? String(figure) : figure.toFixed(2);
