@@ -148,9 +148,9 @@ describe("starting", () => {
     async () => {
       const progress: string[] = [];
       const database = await start({ account: "nobody", onProgress: (text) => progress.push(text) });
-      const dir = /its data is in (\S+)/.exec(progress[0] ?? "")?.[1];
-      // Without a folder, the clean-up below would remove the parent of the working directory.
-      if (!dir) throw new Error(`the progress does not name a folder: ${progress[0]}`);
+      const dir = /with its data in (\/\S+)/.exec(progress[0] ?? "")?.[1];
+      // An empty path would make the clean-up below delete the parent of the checkout.
+      if (dir === undefined) throw new Error(`no folder in: ${progress[0]}`);
       try {
         expect(dir.startsWith(home)).toBe(false); // other users cannot enter the temporary directory around the home
         expect((await stat(join(dir, "postgres"))).uid).toBe(65534);
