@@ -138,7 +138,7 @@ for (const code of [
   "let s = 'x'; for (;;) s += s",
   "let n = 2n; for (;;) n = n * n",
 ]) {
-  const growth = await growthDuring(process.pid, () => sandbox.run(code, { whose: "usr_a", input: null, signal }));
+  const growth = await growthDuring(process.pid, () => sandbox.run(code, { userId: "usr_a", input: null, signal }));
   verdict(`more memory for the program "${code}"`, growth, "at most", 300, " MB");
 }
 await sandbox.close();

@@ -9,7 +9,7 @@ interface BullMq {
     name: string,
     options: object,
   ) => {
-    on(event: "completed", listener: (told: { jobId: string }) => void): void;
+    on(event: "completed", listener: (event: { jobId: string }) => void): void;
     waitUntilReady(): Promise<unknown>;
   };
 }

@@ -99,7 +99,7 @@ export class Connection {
     for (const job of current ? [current, ...waiting] : waiting) job.fail(lost);
   };
 
-  /** For an idle connection: says goodbye to the server first. */
+  /** For an idle connection: sends Terminate first. */
   async close(): Promise<void> {
     if (this.ended) return;
     await Promise.race([this.#client.end(), sleep(closeMs, undefined, { ref: false })]);

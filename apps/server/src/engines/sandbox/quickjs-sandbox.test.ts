@@ -5,8 +5,8 @@ const sandbox = createQuickjsSandbox({ cpuMs: 400, wallMs: 15_000 });
 afterAll(() => sandbox.close());
 
 const { signal } = new AbortController();
-const whose = "usr_a";
-const run = (code: string, input?: unknown) => sandbox.run(code, { whose, input, signal });
+const userId = "usr_a";
+const run = (code: string, input?: unknown) => sandbox.run(code, { userId, input, signal });
 const resultOf = async (code: string, input?: unknown) => {
   const result = await run(code, input);
   return result.ok ? result.value : `failed: ${result.error}`;
@@ -143,10 +143,10 @@ describe("hostile programs", () => {
     let ticks = 0;
     const ticking = setInterval(() => ticks++, 20);
     const endless = "const list = []; list.length = 4294967295; list.sort()";
-    expect(await own.run(endless, { whose, signal })).toMatchObject({ ok: false, error: tooLong });
+    expect(await own.run(endless, { userId, signal })).toMatchObject({ ok: false, error: tooLong });
     clearInterval(ticking);
     expect(ticks).toBeGreaterThan(5);
-    expect(await own.run("1 + 1", { whose, signal })).toMatchObject({ value: "2" });
+    expect(await own.run("1 + 1", { userId, signal })).toMatchObject({ value: "2" });
     await own.close();
   });
 
@@ -224,16 +224,16 @@ describe("many at once", () => {
   test("an abort stops a running program, frees its thread and removes a waiting one", async () => {
     const own = createQuickjsSandbox({ cpuMs: 60_000, threads: 1, maxWaiting: 1 });
     const [first, second] = [new AbortController(), new AbortController()];
-    const running = own.run("for (;;);", { whose, signal: first.signal });
-    const waiting = own.run("1", { whose, signal: second.signal });
-    await expect(own.run("2", { whose, signal })).rejects.toMatchObject({ type: "service_unavailable" });
+    const running = own.run("for (;;);", { userId, signal: first.signal });
+    const waiting = own.run("1", { userId, signal: second.signal });
+    await expect(own.run("2", { userId, signal })).rejects.toMatchObject({ type: "service_unavailable" });
     second.abort(new Error("second thoughts"));
     await expect(waiting).rejects.toThrow("second thoughts");
-    const last = own.run("3", { whose, signal });
+    const last = own.run("3", { userId, signal });
     first.abort(new Error("enough"));
     await expect(running).rejects.toThrow("enough");
     expect(await last).toEqual({ ok: true, value: "3", logs: "" });
-    await expect(own.run("1", { whose, signal: first.signal })).rejects.toThrow("enough");
+    await expect(own.run("1", { userId, signal: first.signal })).rejects.toThrow("enough");
     await own.close();
   });
 
@@ -241,10 +241,10 @@ describe("many at once", () => {
     const own = createQuickjsSandbox({ cpuMs: 60_000, threads: 2, maxWaiting: 3 });
     const leaving = new AbortController();
     const ends = Promise.allSettled(
-      Array.from({ length: 10 }, () => own.run("for (;;);", { whose, signal: leaving.signal })),
+      Array.from({ length: 10 }, () => own.run("for (;;);", { userId, signal: leaving.signal })),
     );
     const others = ["usr_b", "usr_c", "usr_d", "usr_e"];
-    const answers = await Promise.all(others.map((one) => own.run("1 + 1", { whose: one, signal })));
+    const answers = await Promise.all(others.map((one) => own.run("1 + 1", { userId: one, signal })));
     for (const answer of answers) expect(answer).toEqual({ ok: true, value: "2", logs: "" });
     leaving.abort(new Error("enough"));
     const reasons = (await ends).map((end) => (end.status === "rejected" ? end.reason.message : "answered"));
@@ -256,12 +256,12 @@ describe("many at once", () => {
   test("closing stops running programs and refuses waiting ones", async () => {
     const own = createQuickjsSandbox({ cpuMs: 60_000, threads: 1 });
     const both = Promise.all(
-      [own.run("for (;;);", { whose, signal }), own.run("1", { whose, signal })].map((end) =>
+      [own.run("for (;;);", { userId, signal }), own.run("1", { userId, signal })].map((end) =>
         expect(end).rejects.toThrow("shutting down"),
       ),
     );
     await own.close();
     await both;
-    await expect(own.run("1", { whose, signal })).rejects.toMatchObject({ type: "service_unavailable" });
+    await expect(own.run("1", { userId, signal })).rejects.toMatchObject({ type: "service_unavailable" });
   });
 });

@@ -42,7 +42,7 @@ export function createQuickjsSandbox(options: SandboxOptions = {}): Sandbox {
   });
 
   return {
-    async run(code, { whose, input, signal }): Promise<SandboxResult> {
+    async run(code, { userId, input, signal }): Promise<SandboxResult> {
       signal.throwIfAborted();
       const given = input === undefined ? undefined : JSON.stringify(input);
       if (code.length > mostCodeChars) return failed(`A program can have at most ${mostCodeChars} characters`);
@@ -51,7 +51,7 @@ export function createQuickjsSandbox(options: SandboxOptions = {}): Sandbox {
       if ((given?.length ?? 0) > mostInputChars)
         return failed(`An input can have at most ${mostInputChars} characters`);
       const job: ProgramJob = { code, ...(given !== undefined && { input: given }) };
-      const end = await fairQueue(whose, () => programs.run(job, signal), signal);
+      const end = await fairQueue(userId, () => programs.run(job, signal), signal);
       signal.throwIfAborted();
       if (end === "stopped") throw fault("service_unavailable", "The server is shutting down");
       if (end === "too slow") return failed(tookTooLong(cpuMs));

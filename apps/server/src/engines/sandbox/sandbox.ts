@@ -20,7 +20,6 @@ export type SandboxResult =
  *   fault `service_unavailable` when too many programs of the user wait, no thread can be started, or it is closed.
  */
 export interface Sandbox {
-  /** `whose` is the id of the user. */
-  run(code: string, options: { whose: string; input?: unknown; signal: AbortSignal }): Promise<SandboxResult>;
+  run(code: string, options: { userId: string; input?: unknown; signal: AbortSignal }): Promise<SandboxResult>;
   close(): Promise<void>;
 }

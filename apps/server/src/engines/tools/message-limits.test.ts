@@ -23,7 +23,7 @@ describe("a server that sends too many messages", () => {
     ["notifications", `data: ${remark}\n\n`],
     ["answers to nothing", 'data: {"jsonrpc":"2.0","id":77,"result":{}}\n\n'],
     ["carriage returns", "data: {}\r\r"],
-    ["lines that say nothing", "x\nx\nx\nx\nx\n"],
+    ["meaningless lines", "x\nx\nx\nx\nx\n"],
   ])(
     "(%s) is left before they are read",
     async (_what, event) => {
@@ -193,11 +193,11 @@ it("an `sse` stream may carry the messages of all parallel calls", async () => {
 });
 
 describe("counting", () => {
-  const bytes = (said: string) => new TextEncoder().encode(said);
+  const bytes = (text: string) => new TextEncoder().encode(text);
   /** At once, and byte by byte. */
-  const counts = (make: () => (chunk: Uint8Array) => number, said: string) => {
+  const counts = (make: () => (chunk: Uint8Array) => number, text: string) => {
     const count = make();
-    return [make()(bytes(said)), [...bytes(said)].reduce((sum, byte) => sum + count(Uint8Array.of(byte)), 0)];
+    return [make()(bytes(text)), [...bytes(text)].reduce((sum, byte) => sum + count(Uint8Array.of(byte)), 0)];
   };
 
   it("events end with an empty line, wherever chunks end", () => {

@@ -8,7 +8,7 @@ import { grantOpeningBalance } from "./credits.ts";
 import { readExpenses } from "./expenses.ts";
 import { selectOverview } from "./overview-store.ts";
 import { monthOf } from "./time.rules.ts";
-import { selectPartitions } from "./upkeep-store.ts";
+import { foldWallets, moveHorizon, postCharges, sealUsage, selectPartitions } from "./upkeep-store.ts";
 import { listUsage } from "./usage.ts";
 import { dropUsageBefore, ensureUsagePartitions } from "./usage-partitions.ts";
 import { closeUsageDays, startUsageUpkeep } from "./usage-upkeep.ts";

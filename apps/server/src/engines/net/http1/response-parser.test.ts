@@ -4,15 +4,15 @@ import { ResponseParser } from "./response-parser.ts";
 
 /** Parses an answer in chunks of the given size. */
 function readIn(pieceBytes: number, raw: string, { method = "GET", closed = false } = {}) {
-  const told = { status: 0, headers: {} as Record<string, unknown>, body: "", ended: false };
+  const answer = { status: 0, headers: {} as Record<string, unknown>, body: "", ended: false };
   const parser = new ResponseParser(
     {
-      onHead: (status, headers) => Object.assign(told, { status, headers }),
+      onHead: (status, headers) => Object.assign(answer, { status, headers }),
       onBody: (chunk) => {
-        told.body += chunk.toString("latin1");
+        answer.body += chunk.toString("latin1");
       },
       onEnd: () => {
-        told.ended = true;
+        answer.ended = true;
       },
     },
     1024,
@@ -26,7 +26,7 @@ function readIn(pieceBytes: number, raw: string, { method = "GET", closed = fals
     parser.read(buffer, size);
   }
   if (closed) parser.close();
-  return { ...told, reusable: parser.reusable, keepAliveMs: parser.keepAliveMs };
+  return { ...answer, reusable: parser.reusable, keepAliveMs: parser.keepAliveMs };
 }
 
 function failureOf(raw: string, options?: { method?: string; closed?: boolean }): string {
@@ -51,9 +51,9 @@ function read(raw: string, options?: { method?: string; closed?: boolean }) {
 
 describe("an answer", () => {
   it("ends with its length", () => {
-    const told = read("HTTP/1.1 201 Created\r\nContent-Length: 5\r\nX-A:  a \r\nx-a: b\r\nX-A: c\r\n\r\nhello");
-    expect(told).toMatchObject({ status: 201, body: "hello", ended: true, reusable: true });
-    expect(told.headers["x-a"]).toEqual(["a", "b", "c"]);
+    const answer = read("HTTP/1.1 201 Created\r\nContent-Length: 5\r\nX-A:  a \r\nx-a: b\r\nX-A: c\r\n\r\nhello");
+    expect(answer).toMatchObject({ status: 201, body: "hello", ended: true, reusable: true });
+    expect(answer.headers["x-a"]).toEqual(["a", "b", "c"]);
   });
 
   it("ends with its last chunk, with extensions, capitals and trailers", () => {

@@ -14,7 +14,7 @@ export function runJavascriptTool(info: ToolInfo, { sandbox }: { sandbox: Sandbo
     asks: false,
     async execute({ arguments: given, signal }) {
       try {
-        return outcomeOf(await sandbox.run(String(given.code), { whose: scope.userId, signal }));
+        return outcomeOf(await sandbox.run(String(given.code), { userId: scope.userId, signal }));
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof Fault) || !isUnavailable(error)) throw error;
