@@ -3,10 +3,11 @@ import { main } from "./set-up.mjs";
 
 const isBeforeTests = process.argv.includes("--before-tests");
 
-/** Types, lint and format, import rules, unused code, and the database schema, two at a time. All must pass. */
+/** Types, lint and format, import rules, language, unused code and the database schema, two at a time. All must pass. */
 await main(
   (node) => [
     [node, "scripts/check-imports.mjs"],
+    [node, "scripts/check-language.mjs"],
     ["knip"],
     ["tsc", "-p", "."],
     ["biome", "ci", "--error-on-warnings", "."],

@@ -13,7 +13,6 @@ export {
   leavesNoAnswer,
   type PresentedKey,
 } from "./idempotency/idempotency.ts";
-export { deleteForgottenInputs } from "./input/delete-forgotten-inputs.ts";
 export {
   deleteIdempotencyKeys,
   findIdempotencyKey,
@@ -21,6 +20,7 @@ export {
   type TakenKey,
   takeIdempotencyKey,
 } from "./idempotency/idempotency-store.ts";
+export { deleteForgottenInputs } from "./input/delete-forgotten-inputs.ts";
 export {
   type CheckedInput,
   type FormReader,

@@ -82,7 +82,7 @@ export interface Predictions {
   /** Checks the form of a request and fetches its files. Rejects with one fault that has all issues. */
   readInput(request: InputRequest): Promise<CheckedInput>;
   /** Receives the form of a request that may be a repeat, without checking it. */
-  receiveForm(request: InputRequest & { mayBeRepeat(): Promise<boolean> }): Promise<ReceivedForm>;
+  receiveForm(request: Omit<InputRequest, "caller"> & { mayBeRepeat(): Promise<boolean> }): Promise<ReceivedForm>;
   /** Runs a prediction whose client is connected here. */
   run(request: RunRequest): Promise<RunEnd>;
   /** Calls a text model for a run. Rejects if the call was not admitted. */

@@ -104,7 +104,10 @@ describe("DELETE /api/v2/admin/plans/{name}", () => {
     await put("taken", limits(1, 1));
     await site.newUser("tina", { plan: "taken" });
     const refused = await remove("taken");
-    expect([refused.status, refused.body.detail]).toEqual([409, "The plan has 1 users. Move them to another plan first."]);
+    expect([refused.status, refused.body.detail]).toEqual([
+      409,
+      "The plan has 1 users. Move them to another plan first.",
+    ]);
     for (const name of ["free", "pro", "unlimited"]) expect((await remove(name)).status).toBe(409);
   });
 

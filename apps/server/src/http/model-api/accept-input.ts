@@ -39,7 +39,7 @@ export async function acceptInput(
   if (!held && hasLongBody(request)) await deps.predictions.look({ ...asked, counts: false });
   const readForm = held?.read ?? formOf(request);
   const input = await countWrongInput(deps.predictions.look, asked, () =>
-    deps.readInput({ caller, model, extras: extrasOf(route), readForm, signal }),
+    deps.predictions.readInput({ caller, model, extras: extrasOf(route), readForm, signal }),
   );
   if (performance.now() - beganAt < slowBodyMs) return { input, model };
   try {

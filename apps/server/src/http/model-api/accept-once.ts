@@ -4,12 +4,12 @@ import type { Model } from "../../features/models/index.ts";
 import {
   checkIdempotencyKey,
   countWrongInput,
-  type ReceivedForm,
   type IdempotentStart,
   isIdempotencyKey,
   KeyTakenOver,
   type Predictions,
   type PresentedKey,
+  type ReceivedForm,
 } from "../../features/predictions/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { type AcceptedInput, acceptInput, extrasOf, formOf, hasLongBody, unlessChanged } from "./accept-input.ts";
@@ -86,7 +86,7 @@ export async function acceptOnce<Answer>(
     const extras = extrasOf(route);
     return {
       key: checked,
-      held: await deps.holdForm({ model, extras, readForm: formOf(request), mayBeRepeat, signal }),
+      held: await deps.predictions.receiveForm({ model, extras, readForm: formOf(request), mayBeRepeat, signal }),
     };
   });
   const { fingerprint } = held;

@@ -119,7 +119,7 @@ async function answer({ deps, request }: SyncCall, id: string, output: StoredOut
     status: 200,
     output_data: output,
     inference_time: Math.round(inferenceMs) / 1000,
-    files: await deps.linksOf(id, output, request.baseUrl),
+    files: await deps.predictions.linksOf(id, output, request.baseUrl),
   };
 }
 

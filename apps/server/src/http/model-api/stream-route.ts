@@ -103,7 +103,7 @@ async function finish(
 ): Promise<void> {
   if (outcome.kind === "failed") return sendFailure(deps, request, events, outcome.fault);
   if (streamedField(model) === undefined) {
-    const files = await deps.linksOf(predictionId, outcome.output, request.baseUrl);
+    const files = await deps.predictions.linksOf(predictionId, outcome.output, request.baseUrl);
     events.send(JSON.stringify({ output_data: outcome.output, status: 200, files }));
     return void events.send(JSON.stringify({ output_data: {}, status: 200 }));
   }

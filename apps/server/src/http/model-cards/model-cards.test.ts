@@ -137,7 +137,10 @@ describe("PUT", () => {
     for (const path of ["/api/v1/bob/m", "/api/v1/bob/n", "/api/v1/unknown/n", "/api/v1/gantry/text"]) {
       const answer = await send("PUT", path, "ann", manifest);
       expect(answer.statusCode).toBe(403);
-      expect(answer.json()).toEqual({ detail: "Only the owner of a model or an admin may change it", status_code: 403 });
+      expect(answer.json()).toEqual({
+        detail: "Only the owner of a model or an admin may change it",
+        status_code: 403,
+      });
       expect(answer.headers["x-service-retryable"]).toBe("false");
     }
   });

@@ -258,7 +258,7 @@ afterAll(() => t.close());
 
 const unknownIds: Record<string, string> = {
   model: "none",
-  creator_username: "nobody",
+  creator_username: "unknown",
   agent_id: "agt_01hzzzzzzzzzzzzzzzzzzzzzzz",
   run_id: "run_01hzzzzzzzzzzzzzzzzzzzzzzz",
   drive_id: "drv_01hzzzzzzzzzzzzzzzzzzzzzzz",

@@ -94,11 +94,7 @@ test("a manifest that no request can satisfy is refused", async () => {
 
 test.each([
   ["refuses the connection", () => "http://127.0.0.1:9", /the connection was refused$/],
-  [
-    "has an unknown name",
-    () => "http://no-such-host.invalid",
-    /its name (does not exist|could not be looked up)$/,
-  ],
+  ["has an unknown name", () => "http://no-such-host.invalid", /its name (does not exist|could not be looked up)$/],
   ["knows no schemas", () => `${address()}/absent`, /does not have this model or address \(status 404\)/],
   ["speaks no JSON", () => `${address()}/page`, /did not answer with JSON\.$/],
   ["describes something else", () => `${address()}/other`, /The document does not describe a Cog model\.$/],

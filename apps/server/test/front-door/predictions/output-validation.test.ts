@@ -104,7 +104,5 @@ test.each<[object]>([
 
 test("the owner learns which part of an output is invalid, and why", async () => {
   const { body } = await predict({ o: { k: 1, when: "soon" } });
-  expect(body.detail[0].msg).toMatch(
-    /invalid value for its output field o\.when: Input should be an ISO 8601 date/,
-  );
+  expect(body.detail[0].msg).toMatch(/invalid value for its output field o\.when: Input should be an ISO 8601 date/);
 });
