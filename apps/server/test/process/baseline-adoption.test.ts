@@ -90,7 +90,7 @@ test("an older one is refused with the version that must upgrade it first", asyn
   await database.sql`delete from schema_migrations where name = '0050-bare-media-types.sql'`;
   await expect(migrate(database, ownSchema)).rejects.toThrow(
     "Its last migration is 0049-keys-and-their-things.sql, and this version upgrades from 0050-bare-media-types.sql. " +
-      "Start the version before this one once, then this one again.",
+      "Start the previous version once, then this one again.",
   );
   expect(await database.sql`select to_regclass('schema_functions') as found`).toEqual([{ found: null }]);
 });
