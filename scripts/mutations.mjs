@@ -62,7 +62,7 @@ export const mutations = [
   ),
   ...rules(
     "credit",
-    `${billing}credit-user.ts`,
+    `${billing}credits.ts`,
     [`${server}http/account-api/money-routes.test.ts`],
     [
       ["a wallet has a limit", "Math.abs(balance + request.amount) > mostInWallet", "Number.isNaN(balance)"],
