@@ -10,7 +10,7 @@ const frontDoor = ["apps/server/test/front-door/**/*.test.ts"];
 /** Change or measure what a process has once: its memory, threads or trusted authorities. */
 const isolated = [
   "apps/server/src/engines/blobs/*.test.ts",
-  "apps/server/src/engines/models/{ark/images,cog/cog,gantry/remote,openai/images,text/repeated-event}.test.ts",
+  "apps/server/src/engines/models/{ark/images,builtin/painter,cog/cog,gantry/remote,openai/images,text/repeated-event}.test.ts",
   "apps/server/src/engines/net/extra-ca.test.ts",
   "apps/server/test/front-door/operations/{extra-ca,thread-start-failures}.test.ts",
 ];

@@ -201,7 +201,9 @@ describe("a full disk", () => {
       // A file from another file system is copied: the source stays if the disk is full.
       const outside = join(await newHome(), "outside");
       await writeFile(outside, Buffer.alloc(2_000_000, "o"));
-      await expect(blobs.putFile("taken", outside, { contentType: "text/plain" })).rejects.toThrow("no room");
+      await expect(blobs.putFile("taken", outside, { contentType: "text/plain" })).rejects.toThrow(
+        "not enough disk space",
+      );
       expect((await readFile(outside)).equals(Buffer.alloc(2_000_000, "o"))).toBe(true);
       await writeFile(outside, Buffer.alloc(200_000, "o"));
       expect(await blobs.putFile("taken", outside, { contentType: "text/plain" })).toMatchObject({ size: 200_000 });

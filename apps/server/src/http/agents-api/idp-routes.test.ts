@@ -134,9 +134,9 @@ describe("PUT /v1/connectors/idp", () => {
       token_last4: "0001",
       scopes: null,
       expires_at: null,
-      warnings: [expect.stringContaining("does not say its scopes")],
+      warnings: [expect.stringContaining("does not contain its scopes")],
     });
-    expect((await call("GET", "")).body.warnings).toEqual([expect.stringContaining("does not say its scopes")]);
+    expect((await call("GET", "")).body.warnings).toEqual([expect.stringContaining("does not contain its scopes")]);
   });
 
   it("400 when the tenant answers 401, and what was stored stays", async () => {

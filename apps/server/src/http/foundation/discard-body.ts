@@ -19,7 +19,8 @@ export function discardBody(request: IncomingMessage, response?: ServerResponse)
   const hasBody = "content-length" in headers || "transfer-encoding" in headers;
   if (!hasBody || request.readableEnded || request.destroyed) return;
   const isShort = Number(headers["content-length"] ?? Number.POSITIVE_INFINITY) <= shortBytes;
-  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  // `app.inject` has a socket without `destroy`.
+  const timer = setTimeout(() => socket.destroy?.(), lingerMs);
   timer.unref();
   // Not on the socket, which would collect a listener with every refused request.
   request.once("close", () => clearTimeout(timer));

@@ -107,7 +107,7 @@ function textOf(result: CallToolResult): string {
 }
 
 test("the server names its version", () => {
-  expect(ann.getServerVersion()).toMatchObject({ name: "gantry", version: "1.2.3" });
+  expect(ann.getServerVersion()).toMatchObject({ name: "gantry", version: "7.8.9" });
 });
 
 test("the caller's own published agents are offered, and nothing that may ask", async () => {

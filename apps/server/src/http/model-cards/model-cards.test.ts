@@ -299,7 +299,7 @@ describe("the list", () => {
       ["page_size=101", "page_size", /at most 100/],
       ["page=x", "page", /whole number/],
       ["kind=sound", "kind", /one of/],
-      ["q=a&q=b", "q", /one text/],
+      ["q=a&q=b", "q", /single value/],
       [`q=${"x".repeat(201)}`, "q", /At most 200/],
     ] as const) {
       const answer = await send("GET", `/api/v1?${query}`, "bob");

@@ -89,7 +89,7 @@ describe("the identity connector", () => {
 
     // Sealed under another key, or for another tenant.
     await gantry.database.sql`update idp_connectors set domain = 'other.example', expires_at = null`;
-    expect(await warningsOf(made.id)).toEqual([{ field: "tools", message: expect.stringContaining("store it again") }]);
+    expect(await warningsOf(made.id)).toEqual([{ field: "tools", message: expect.stringContaining("Store it again") }]);
   });
 
   test("must belong to the agent's owner", async () => {

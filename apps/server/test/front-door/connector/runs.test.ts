@@ -386,7 +386,7 @@ describe("refusals of the tenant are reported with advice", () => {
     ["404", read, refusal(404, "The user does not exist.", "inexistent_user"), /Check the id/],
     ["409", write, refusal(409, "It already exists."), /exists already/],
     ["400", write, refusal(400, "Payload validation error: 'Missing required property: name'."), /field name/],
-    ["429", read, { ...refusal(429, "Too many"), headers: { "retry-after": "120" } }, /Repeat (in|after) \d+ s/],
+    ["429", read, { ...refusal(429, "Too many"), headers: { "retry-after": "120" } }, /Try again in \d+ s/],
     ["500 of a write", write, refusal(500, "oops"), /whether the change was made is unknown/],
     ["a write that is cut", write, "cut" as const, /Whether the change was made is unknown/],
   ] as const;

@@ -215,7 +215,7 @@ describe("files", () => {
 
   test.each([
     ["drive:drv_other/a", /The agent does not have this drive/],
-    ["/../secret", /must not have \.\./],
+    ["/../secret", /must not contain \.\./],
     ["/", /does not name a file/],
     ["drive:nothing", /Send a file, an http/],
     ["/etc/passwd", /read from the drive\. File not found/],
