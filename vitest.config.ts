@@ -63,7 +63,15 @@ export default defineConfig({
     teardownTimeout: 20_000,
     // `npm run proof` runs the projects whose name begins with "proof", `npm test` the others.
     projects: [
-      { test: { ...common, ...parallel, name: "isolated", include: isolated } },
+      {
+        test: {
+          ...common,
+          ...parallel,
+          name: "isolated",
+          include: isolated,
+          exclude: [...configDefaults.exclude, ...proofs],
+        },
+      },
       {
         test: {
           ...common,
