@@ -6,7 +6,7 @@ import { type KeyProof, keyProofs } from "../engines/vault/key-proof.ts";
 import { opensNothing } from "../engines/vault/reseal.ts";
 import type { Vault } from "../engines/vault/vault.ts";
 import type { Log } from "../kernel/log.ts";
-import { settleRestores } from "../operate/restored-keys.ts";
+import { settleRestores } from "./restored-keys.ts";
 
 export async function openVault(
   config: Config,

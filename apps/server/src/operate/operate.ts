@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openUnsignedBlobs } from "../compose/engines.ts";
 import { migrationsDir, oldestToKnow, ownSchema } from "../compose/own-schema.ts";
+import { keysToRestore, prepareKeys, readKeyFiles, settleRestore, settleRestores } from "../compose/restored-keys.ts";
 import type { Config } from "../config/config.ts";
 import type { BlobStore } from "../engines/blobs/blobs.ts";
 import { attachEmbeddedDatabase, toolName, toolPoolSize } from "../engines/database/embedded.ts";
@@ -33,7 +34,6 @@ import {
 } from "../features/backup/index.ts";
 import { checkBooks, type LedgerReport } from "../features/billing/index.ts";
 import { countAlive, refuseAlive } from "../features/nodes/index.ts";
-import { keysToRestore, prepareKeys, readKeyFiles, settleRestore, settleRestores } from "./restored-keys.ts";
 
 /** Commands for operators: each opens the configured engines, does one thing and closes them. */
 export interface OperateOptions {

@@ -9,7 +9,7 @@ import { loadOrCreateSigningCredentials } from "../../src/engines/blobs/signing-
 import { connect, type Database } from "../../src/engines/database/index.ts";
 import { createAesVault, loadSecretKey } from "../../src/engines/vault/aes-vault.ts";
 import { openSecrets } from "../../src/features/secrets/index.ts";
-import { settleRestores } from "../../src/operate/restored-keys.ts";
+import { settleRestores } from "../../src/compose/restored-keys.ts";
 import { testDatabase, testDatabaseUrl } from "../support/database.ts";
 import { gantryCommand, startCommand } from "../support/gantry-command.ts";
 import { adminKey, endEverything, type ServerProcess, startServer } from "./server-process.ts";
