@@ -316,8 +316,8 @@ describe("gantry rekey with the key in the environment", () => {
       });
     for (const [keys, reason] of [
       [[present], "Set GANTRY_NEW_SECRET_KEY"],
-      [[present, present], "in use already"],
-      [[wrong, next], "is not the one that this database is sealed with"],
+      [[present, present], "already in use"],
+      [[wrong, next], "is not the key of this database"],
       [[present, "short"], "GANTRY_NEW_SECRET_KEY must be 32 bytes"],
     ] as [[string, string?], string][]) {
       const refused = await rekey(keys);

@@ -102,8 +102,8 @@ function unreadableText({ changed, unreadable }: Resealed, given: string | undef
   const where = [...unreadable].map(([table, rows]) => `${rows} of ${table}`).join(", ");
   const key = given === undefined ? "The key in the file secret-key" : "GANTRY_SECRET_KEY";
   return changed === 0
-    ? `${key} is not the one that this database is sealed with: it opens nothing of ${where}. Nothing was changed.`
-    : `${key} does not open everything (not ${where}). Nothing was changed; say --leave-unreadable to leave those as they are.`;
+    ? `${key} is not the key of this database: it cannot decrypt ${where}. Nothing was changed.`
+    : `${key} cannot decrypt everything (not ${where}). Nothing was changed. Use --leave-unreadable to skip those.`;
 }
 
 /** For transactions that change keys or everything they encrypt. */
