@@ -143,7 +143,7 @@ export async function backUp(
 }
 
 function sayLeftOut({ say }: OperateOptions, tables: readonly string[]): void {
-  if (tables.length > 0) say(`Tables of other programs are not in the backup: ${tables.join(", ")}`);
+  if (tables.length > 0) say(`Tables of other programs were skipped: ${tables.join(", ")}`);
 }
 
 async function backupPath({ target, isFolder }: { target: string; isFolder: boolean }, now: Date): Promise<string> {

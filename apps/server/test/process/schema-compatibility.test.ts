@@ -47,8 +47,10 @@ async function linkPackages(): Promise<void> {
   for (const entry of await readdir(join(root, "node_modules"))) {
     if (entry !== "@gantry") await symlink(join(root, "node_modules", entry), join(modules, entry));
   }
-  for (const [name, folder] of Object.entries({ wire: "packages/wire", sdk: "packages/sdk", server: "apps/server" })) {
-    await symlink(join(checkout, folder), join(modules, "@gantry", name));
+  for (const workspace of ["packages", "apps"]) {
+    for (const name of await readdir(join(checkout, workspace))) {
+      await symlink(join(checkout, workspace, name), join(modules, "@gantry", name));
+    }
   }
 }
 

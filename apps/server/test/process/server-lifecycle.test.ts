@@ -112,7 +112,7 @@ describe("starting", () => {
     }
     await waitFor("the server to be ready", async () => (await status("/readyz")) === 200, 60_000);
     expect(await server.url()).toBe(url);
-    await waitFor("the key", () => /^API key of/m.test(server.stdout()));
+    await waitFor("the key", () => /^Admin API key/m.test(server.stdout()));
     expect(server.stdout()).toContain(`Console: ${publicUrl}/console/`);
     expect(server.stdout()).toContain(`Public URL for links: ${publicUrl}`);
     const [, token] = /^To sign in .*: https:\/\/g\.example\.com\/console\/sign-in#(\S+)$/m.exec(server.stdout()) ?? [];
@@ -205,7 +205,7 @@ describe("starting", () => {
       const { port } = taken.address() as AddressInfo;
       const server = start({ GANTRY_HOME: other, PORT: String(port) });
       expect(await server.exit).toEqual({ code: 1, signal: null });
-      expect(server.stderr()).toMatch(new RegExp(`^Port ${port} on 127\\.0\\.0\\.1 is taken .+\n$`));
+      expect(server.stderr()).toMatch(new RegExp(`^Port ${port} on 127\\.0\\.0\\.1 is in use.+\n$`));
       await expect(stat(other)).rejects.toThrow("ENOENT");
     } finally {
       taken.close();
@@ -250,7 +250,7 @@ describe("stopping", () => {
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     expect((await bodyOf(await waiting)).inference_responses[0].infer_details.status).toBe(202);
     expect(cog.open).toBe(2);
-    const stillThere = /"level":30[^\n]+"Still stopping, waiting for: 2 predictions, 1 open answer[^\n]*"/;
+    const stillThere = /"level":30[^\n]+"Still stopping, waiting for: 2 predictions, 1 open response[^\n]*"/;
     await waitFor("it to say what it waits for", () => stillThere.test(server.stdout()), 15_000);
     cog.finishAll();
     const answer = await running;
