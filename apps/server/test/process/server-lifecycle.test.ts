@@ -115,7 +115,7 @@ describe("starting", () => {
     await waitFor("the key", () => /^Admin API key/m.test(server.stdout()));
     expect(server.stdout()).toContain(`Console: ${publicUrl}/console/`);
     expect(server.stdout()).toContain(`Public URL for links: ${publicUrl}`);
-    const [, token] = /^To sign in .*: https:\/\/g\.example\.com\/console\/sign-in#(\S+)$/m.exec(server.stdout()) ?? [];
+    const [, token] = /^Sign in to .*: https:\/\/g\.example\.com\/console\/sign-in#(\S+)$/m.exec(server.stdout()) ?? [];
     const signedIn = await fetch(`${url}/console/api/session`, {
       method: "POST",
       headers: { "content-type": "application/json" },

@@ -116,7 +116,7 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
   // Agent runs wait without a limit: after a false failure the run would repeat, and pay for, the same call.
   const isWritten = await (request.route === "agent" ? settling : withinTime(id, settling));
   // Failures may be returned unwritten. A result that was not written was not charged.
-  if (!isWritten && outcome.kind === "done") throw endedElsewhere();
+  if (!isWritten && outcome.kind === "done") throw request.predictionId === undefined ? lost() : endedElsewhere();
   return { predictionId: id, outcome };
 }
 
@@ -212,6 +212,14 @@ function dearerThanSetAside(): Fault {
   return fault(
     "conflict",
     "The model has changed, and the call would now cost more than the run reserved for it. Call it again.",
+  );
+}
+
+/** An admission that did not wait for the disk is gone after a crash of the database. */
+function lost(): Fault {
+  return fault(
+    "service_unavailable",
+    "The result was lost and not charged, because a server stopped. Send the request again.",
   );
 }
 
