@@ -20,7 +20,10 @@ import {
   post,
   spoolDir,
   spooled,
+  useInputRequests,
 } from "./input-request.fixture.ts";
+
+useInputRequests();
 
 describe("an address without a valid file", () => {
   it.each([

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import type { FieldSchema, Manifest } from "@gantry/wire";
 import sharp from "sharp";
@@ -36,48 +36,54 @@ export const optional = {
   backend: { type: "cog" },
 } as unknown as Manifest;
 
-export const media = createMedia();
-export const open = createNet({ allowPrivateNetwork: true });
-export const guarded = createNet({ allowPrivateNetwork: false });
+export let media: ReturnType<typeof createMedia>;
+export let open: ReturnType<typeof createNet>;
+export let guarded: ReturnType<typeof createNet>;
 export let spoolDir: string;
 export let png: Buffer;
 export let bigPng: Buffer;
 export let files: http.Server;
 export let filesUrl: string;
 
-beforeAll(async () => {
-  spoolDir = join(await mkdtemp(join(tmpdir(), "input-")), "spool");
-  const noise = randomBytes(300 * 300 * 3);
-  png = await sharp({ create: { width: 20, height: 20, channels: 3, background: "red" } })
-    .png()
-    .toBuffer();
-  bigPng = await sharp(noise, { raw: { width: 300, height: 300, channels: 3 } })
-    .png()
-    .toBuffer();
-  expect(bigPng.length).toBeGreaterThan(100_000);
-  files = http.createServer((request, response) => {
-    if (request.url === "/cat.png") response.end(bigPng);
-    else if (request.url === "/text") response.end("hello");
-    else if (request.url === "/huge") response.writeHead(200, { "content-length": 99_999_999 }).write("x");
-    else if (request.url === "/endless") Readable.from(endless()).pipe(response);
-    else if (request.url === "/cut")
-      response.writeHead(200, { "content-length": 500 }).write("x", () => response.destroy());
-    else if (request.url === "/slow") response.writeHead(200).write(bigPng.subarray(0, 1000));
-    else response.writeHead(404).end();
+/** Called by each test file: workers share this module among files. */
+export function useInputRequests(): void {
+  beforeAll(async () => {
+    media = createMedia();
+    open = createNet({ allowPrivateNetwork: true });
+    guarded = createNet({ allowPrivateNetwork: false });
+    spoolDir = join(await mkdtemp(join(tmpdir(), "input-")), "spool");
+    const noise = randomBytes(300 * 300 * 3);
+    png = await sharp({ create: { width: 20, height: 20, channels: 3, background: "red" } })
+      .png()
+      .toBuffer();
+    bigPng = await sharp(noise, { raw: { width: 300, height: 300, channels: 3 } })
+      .png()
+      .toBuffer();
+    expect(bigPng.length).toBeGreaterThan(100_000);
+    files = http.createServer((request, response) => {
+      if (request.url === "/cat.png") response.end(bigPng);
+      else if (request.url === "/text") response.end("hello");
+      else if (request.url === "/huge") response.writeHead(200, { "content-length": 99_999_999 }).write("x");
+      else if (request.url === "/endless") Readable.from(endless()).pipe(response);
+      else if (request.url === "/cut")
+        response.writeHead(200, { "content-length": 500 }).write("x", () => response.destroy());
+      else if (request.url === "/slow") response.writeHead(200).write(bigPng.subarray(0, 1000));
+      else response.writeHead(404).end();
+    });
+    files.listen(0, "127.0.0.1");
+    await once(files, "listening");
+    filesUrl = `http://127.0.0.1:${(files.address() as AddressInfo).port}`;
   });
-  files.listen(0, "127.0.0.1");
-  await once(files, "listening");
-  filesUrl = `http://127.0.0.1:${(files.address() as AddressInfo).port}`;
-});
-beforeEach(async () => {
-  expect(await spooled()).toEqual([]);
-});
-afterAll(async () => {
-  await Promise.all([open.close(), guarded.close(), media.close()]);
-  files.closeAllConnections();
-  files.close();
-  await rm(join(spoolDir, ".."), { recursive: true });
-});
+  beforeEach(async () => {
+    expect(await spooled()).toEqual([]);
+  });
+  afterAll(async () => {
+    await Promise.all([open.close(), guarded.close(), media.close()]);
+    files.closeAllConnections();
+    files.close();
+    await rm(dirname(spoolDir), { recursive: true });
+  });
+}
 
 export async function* endless() {
   for (;;) yield Buffer.alloc(65_536);

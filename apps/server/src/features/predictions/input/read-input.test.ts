@@ -24,7 +24,10 @@ import {
   post,
   send,
   spooled,
+  useInputRequests,
 } from "./input-request.fixture.ts";
+
+useInputRequests();
 
 describe("a valid form", () => {
   it("becomes input with defaults", async () => {
