@@ -39,6 +39,27 @@ const typeOfExpected: Record<string, ErrorType> = {
   array: "json_invalid",
 };
 
+const names: Record<string, string> = {
+  string: "a text",
+  boolean: "true or false",
+  int: "a whole number",
+  number: "a number",
+  object: "an object",
+  record: "an object",
+  array: "a list",
+};
+
+/** Replaces a message of the validator. Messages of our schemas stay. */
+function worded({ message }: SchemaIssue, text: string): string {
+  return /^(Invalid|Too) /.test(message) ? text : message;
+}
+
+function sizeText({ origin, maximum, minimum }: SchemaIssue, tooBig: boolean): string {
+  const bound = tooBig ? `at most ${maximum}` : `at least ${minimum}`;
+  if (origin === "string") return `Text should have ${bound} characters`;
+  return origin === "array" ? `List should have ${bound} items` : `Value should be ${bound}`;
+}
+
 function bySize(issue: SchemaIssue, tooBig: boolean): Pick<Issue, "type" | "ctx"> {
   const bound = Number(tooBig ? issue.maximum : issue.minimum);
   if (issue.origin === "number" || issue.origin === "int" || issue.origin === "bigint") {
@@ -60,18 +81,30 @@ function translate(issue: SchemaIssue, value: unknown, root: Loc): Issue[] {
     }
     case "invalid_value":
       if (at(value, issue.path) === undefined) return [{ type: "missing", loc, msg: "Field required" }];
-      return [{ type: "one_of", loc, msg: issue.message, ctx: { expected: issue.values ?? [] } }];
+      return [
+        {
+          type: "one_of",
+          loc,
+          msg: worded(issue, `Value is not one of the allowed options: ${issue.values?.join(", ")}`),
+          ctx: { expected: issue.values ?? [] },
+        },
+      ];
     case "too_big":
-      return [{ loc, msg: issue.message, ...bySize(issue, true) }];
+      return [{ loc, msg: worded(issue, sizeText(issue, true)), ...bySize(issue, true) }];
     case "too_small":
-      return [{ loc, msg: issue.message, ...bySize(issue, false) }];
+      return [{ loc, msg: worded(issue, sizeText(issue, false)), ...bySize(issue, false) }];
     case "invalid_type": {
       if (at(value, issue.path) === undefined) return [{ type: "missing", loc, msg: "Field required" }];
-      return [{ type: typeOfExpected[String(issue.expected)] ?? "value_error", loc, msg: issue.message }];
+      const expected = String(issue.expected);
+      const msg = worded(issue, `Value should be ${names[expected] ?? expected}`);
+      return [{ type: typeOfExpected[expected] ?? "value_error", loc, msg }];
     }
     case "invalid_format":
-      if (issue.format === "url") return [{ type: "url_parsing", loc, msg: issue.message }];
-      if (issue.format === "datetime") return [{ type: "datetime_parsing", loc, msg: issue.message }];
+      if (issue.format === "url") return [{ type: "url_parsing", loc, msg: worded(issue, "Value should be a URL") }];
+      if (issue.format === "datetime") {
+        const msg = worded(issue, "Value should be a date and time such as 2026-01-31T12:00:00Z");
+        return [{ type: "datetime_parsing", loc, msg }];
+      }
       return [{ type: "value_error", loc, msg: issue.message }];
     default:
       return [{ type: "value_error", loc, msg: issue.message }];

@@ -62,7 +62,7 @@ test("tools, tool servers and the connector answer in the platform's dialect", a
 test("the message of a refused input names the field and counts further wrong ones", async () => {
   const message = async (json: object) => (await gantry.call("POST", "/v1/agents", { json })).body.error.message;
   const agent = { name: "Refused", goal: "g", tools: [] };
-  expect(await message({ ...agent, goal: 1 })).toMatch(/^goal: .*string/);
+  expect(await message({ ...agent, goal: 1 })).toMatch(/^goal: .*text/);
   expect(await message({ ...agent, tools: ["http_request", { type: "agent" }] })).toBe(
     "tools[1].agent_id: Field required",
   );

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { schemaIssues } from "./schema-issues.ts";
+
+test("messages say what is expected, in our words", () => {
+  const schema = z.object({
+    limit: z.number().min(1).max(5),
+    name: z.string().max(3),
+    role: z.enum(["admin", "user"]),
+    at: z.iso.datetime(),
+    own: z.string().refine(() => false, "Choose another name"),
+  });
+  const wrong = { limit: "a", name: "abcd", role: "boss", at: "now", own: "x" };
+  expect(schemaIssues(schema, wrong, ["body"]).map(({ loc, msg }) => [loc[1], msg])).toEqual([
+    ["limit", "Value should be a number"],
+    ["name", "Text should have at most 3 characters"],
+    ["role", "Value is not one of the allowed options: admin, user"],
+    ["at", "Value should be a date and time such as 2026-01-31T12:00:00Z"],
+    ["own", "Choose another name"],
+  ]);
+  expect(schemaIssues(schema, { ...wrong, limit: 9 }, ["body"])[0]?.msg).toBe("Value should be at most 5");
+});
