@@ -56,8 +56,9 @@ function worded({ message }: SchemaIssue, text: string): string {
 
 function sizeText({ origin, maximum, minimum }: SchemaIssue, tooBig: boolean): string {
   const bound = tooBig ? `at most ${maximum}` : `at least ${minimum}`;
-  if (origin === "string") return `Text should have ${bound} characters`;
-  return origin === "array" ? `List should have ${bound} items` : `Value should be ${bound}`;
+  const plural = (tooBig ? maximum : minimum) === 1 ? "" : "s";
+  if (origin === "string") return `Text should have ${bound} character${plural}`;
+  return origin === "array" ? `List should have ${bound} item${plural}` : `Value should be ${bound}`;
 }
 
 function bySize(issue: SchemaIssue, tooBig: boolean): Pick<Issue, "type" | "ctx"> {
@@ -105,9 +106,9 @@ function translate(issue: SchemaIssue, value: unknown, root: Loc): Issue[] {
         const msg = worded(issue, "Value should be a date and time such as 2026-01-31T12:00:00Z");
         return [{ type: "datetime_parsing", loc, msg }];
       }
-      return [{ type: "value_error", loc, msg: issue.message }];
+      return [{ type: "value_error", loc, msg: worded(issue, "Value does not have the expected format") }];
     default:
-      return [{ type: "value_error", loc, msg: issue.message }];
+      return [{ type: "value_error", loc, msg: worded(issue, "Value does not have the expected form") }];
   }
 }
 

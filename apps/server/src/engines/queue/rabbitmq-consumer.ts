@@ -35,7 +35,7 @@ export async function startRabbitMqConsumer(options: {
   let reopening: NodeJS.Timeout | undefined;
   let silence: NodeJS.Timeout | undefined;
   let failing = false;
-  let told = false;
+  let isReported = false;
   let stopped = false;
 
   async function open(): Promise<void> {
@@ -49,13 +49,13 @@ export async function startRabbitMqConsumer(options: {
         lost(fresh, error);
         void fresh.close();
       });
-      silence = setTimeout(() => tell(new Error("the queue does not answer")), silenceMs);
+      silence = setTimeout(() => report(new Error("the queue does not answer")), silenceMs);
       await fresh.queueDeclare(declaration);
       await fresh.basicQos({ prefetchCount: parallel });
       const consuming = await fresh.basicConsume({ queue: declaration.queue }, (message) => deliver(fresh, message));
       consumerTag = consuming.consumerTag;
       if (failing) slots.wakeSelf();
-      failing = told = false;
+      failing = isReported = false;
       if (stopped) await fresh.close();
     } catch (error) {
       void channel?.close();
@@ -65,17 +65,17 @@ export async function startRabbitMqConsumer(options: {
     }
   }
 
-  function tell(error: unknown): void {
+  function report(error: unknown): void {
     // The connection reports its own loss.
-    if (!told && !stopped && connection.ready) {
-      told = true;
+    if (!isReported && !stopped && connection.ready) {
+      isReported = true;
       onTrouble(`Wake-ups for ${topic} cannot be received. Retrying.`, error);
     }
   }
 
   function lost(which: Channel | undefined, error?: unknown): void {
     if (stopped || which !== channel) return;
-    if (error) tell(error);
+    if (error) report(error);
     failing = true;
     reopening ??= setTimeout(open, reopenMs);
   }

@@ -101,9 +101,9 @@ export async function callModel(context: McpToolsContext, call: ToolCall, model:
       model,
       route: "sync",
       input,
-      onLive: (held) => {
-        if (signal.aborted) held.stop("left");
-        else signal.addEventListener("abort", () => held.stop("left"), { once: true });
+      onLive: (live) => {
+        if (signal.aborted) live.stop("left");
+        else signal.addEventListener("abort", () => live.stop("left"), { once: true });
       },
       onFragment: (_field, text) => onText(text),
     });

@@ -54,7 +54,8 @@ function secretRoutes(app: FastifyInstance, { secrets }: StorageRouteDeps): void
 
   route(app, operations.putSecret, { unchecked: "body" }, async ({ caller, params: { name }, body, reply }) => {
     if (!secretNamePattern.test(name)) {
-      throw fault("value_error", `A secret's name must match ${secretNamePattern.source}`, { loc: ["path", "name"] });
+      const msg = "A secret's name has 1 to 63 characters: letters, digits, _, . and -. The first is not . or -.";
+      throw fault("value_error", msg, { loc: ["path", "name"] });
     }
     const { value } = parseOrThrow(putSecretBody, body, ["body"]);
     const { created, row } = await secrets.put(caller.userId, name, value);

@@ -69,8 +69,8 @@ async function runNow(call: OfModelCall, input: CheckedInput, promisedId: string
     route,
     input,
     // With an Idempotency-Key the run continues, and a repeat fetches its result.
-    onLive: (held) => {
-      if (promisedId === undefined) call.client.onLeft = () => held.stop("left");
+    onLive: (live) => {
+      if (promisedId === undefined) call.client.onLeft = () => live.stop("left");
     },
     onAccepted: (id, rate) => {
       call.reply.header("x-prediction-id", id);

@@ -38,8 +38,8 @@ export function streamRoute(app: FastifyInstance, deps: ModelApiDeps): void {
         model,
         route: "stream",
         input,
-        onLive: (held) => {
-          client.onLeft = () => held.stop("left");
+        onLive: (live) => {
+          client.onLeft = () => live.stop("left");
         },
         onAccepted: (id, rate) => {
           events = acknowledge(request, reply, id, rate);

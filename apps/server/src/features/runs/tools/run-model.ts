@@ -121,9 +121,9 @@ async function predict(
       mustBeCovered: !isOwnersOwnRun(scope),
       setAside,
       input,
-      onLive(held) {
+      onLive(live) {
         // If another node continues the run, it repeats the call, so this one is not charged.
-        stop = () => held.stop(isHandedOn(signal.reason) ? "lost" : "cancelled");
+        stop = () => live.stop(isHandedOn(signal.reason) ? "lost" : "cancelled");
         if (signal.aborted) stop();
         else signal.addEventListener("abort", stop, { once: true });
       },
