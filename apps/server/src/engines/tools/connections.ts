@@ -1,4 +1,5 @@
 import { sleep } from "../../kernel/sleep.ts";
+import { unlessAborted } from "../../kernel/unless-aborted.ts";
 import type { Net } from "../net/net.ts";
 import { connectServer, type OpenServer } from "./connect.ts";
 import type { ToolLimits } from "./limits.ts";
@@ -165,16 +166,4 @@ async function closePolitely({ client, transport }: Connection, farewellMs: numb
   await Promise.race([transport.endSession().catch(() => {}), sleep(farewellMs, timer.signal).catch(() => {})]);
   timer.abort();
   await client.close().catch(() => {});
-}
-
-export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = () => aborted.reject(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
 }

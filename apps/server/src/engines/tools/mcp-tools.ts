@@ -1,6 +1,7 @@
 import { type Progress, ProtocolError } from "@modelcontextprotocol/client";
+import { unlessAborted } from "../../kernel/unless-aborted.ts";
 import type { Net } from "../net/net.ts";
-import { type Connection, Connections, unlessAborted } from "./connections.ts";
+import { type Connection, Connections } from "./connections.ts";
 import { isSessionLost, notMade, refusedCall, toToolServerError, withAdvice } from "./failures.ts";
 import { anyObject } from "./json.ts";
 import { defaultToolLimits, type ToolLimits } from "./limits.ts";

@@ -5,6 +5,7 @@ import { isSize, sizes } from "@gantry/painter/options";
 import { fault } from "../../../kernel/errors.ts";
 import { createFairQueue } from "../../../kernel/fair-queue.ts";
 import { createJobThreads, type OnThreadTrouble } from "../../../kernel/job-threads.ts";
+import { unlessAborted } from "../../../kernel/unless-aborted.ts";
 import { type FileInput, isFileInput, type ModelCall, type ModelDriver } from "../driver.ts";
 import { referenceFields } from "./image-manifest.ts";
 import type { PainterJob, PainterResult } from "./paint.worker.ts";
@@ -94,15 +95,6 @@ export function createImagePainter(
       await threads.close();
     },
   };
-}
-
-/** Rejects at once when the signal aborts; the work itself may take longer to end. */
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }
 
 /** Shared memory spares a copy when the bytes go to the thread. Their number was checked at admission. */
