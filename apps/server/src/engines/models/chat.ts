@@ -7,16 +7,39 @@ export interface ToolCall {
   arguments: Record<string, unknown>;
 }
 
+export type ContentPart =
+  | { type: "text"; text: string }
+  | { type: "image"; contentType: string; base64: string };
+
+/** Text alone is a string. */
+export type Content = string | readonly ContentPart[];
+
 export type ChatMessage =
-  | { role: "system" | "user"; content: string }
+  | { role: "system"; content: string }
+  | { role: "user"; content: Content }
   | {
       role: "assistant";
       text: string;
       toolCalls: readonly ToolCall[];
+      /** Thoughts in plain text. Sent only to upstreams that accept thoughts without a signature. */
+      reasoning?: string;
       /** JSON that the same upstream must get back unchanged, such as signed thinking. */
       opaque?: unknown;
     }
-  | { role: "tool"; callId: string; name: string; content: string; isError?: boolean };
+  | { role: "tool"; callId: string; name: string; content: Content; isError?: boolean };
+
+export function textOfContent(content: Content): string {
+  if (typeof content === "string") return content;
+  return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+}
+
+/** The number of images in the messages, which are reserved by a fixed number of tokens each. */
+export function imagesIn(messages: readonly ChatMessage[]): number {
+  const contents = messages.map((message) => ("content" in message ? message.content : ""));
+  return contents.flatMap((content) =>
+    typeof content === "string" ? [] : content.filter(({ type }) => type === "image"),
+  ).length;
+}
 
 /** Fields of an opaque part that contain thoughts, plain or encrypted. Other fields repeat the message. */
 const plainThoughts: ReadonlySet<string> = new Set(["thinking", "text"]);
@@ -28,9 +51,10 @@ const encryptedShare = 0.25;
 
 /** Everything that an upstream receives for a message, as text to count. Includes thoughts that must be sent back. */
 export function sentText(message: ChatMessage): string {
-  if (message.role !== "assistant") return message.content;
+  if (message.role !== "assistant") return textOfContent(message.content);
   const calls = message.toolCalls.map((call) => call.name + JSON.stringify(call.arguments));
-  return [message.text, ...calls, ...thoughtsIn(message.opaque, message.text)].join("\n");
+  const thoughts = message.opaque === undefined ? [message.reasoning ?? ""] : thoughtsIn(message.opaque, message.text);
+  return [message.text, ...calls, ...thoughts].join("\n");
 }
 
 function thoughtsIn(part: unknown, answer: string): string[] {
@@ -51,19 +75,70 @@ export interface ChatTool {
   parameters: Record<string, unknown>;
 }
 
+/** Levels of the protocols: how long a model thinks before it answers. */
+export type ReasoningEffort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
+
 export interface ChatCall {
   messages: readonly ChatMessage[];
   tools?: readonly ChatTool[];
   toolChoice?: "auto" | "required" | "none" | { name: string };
+  /** False: at most one tool call in an answer. */
+  parallelToolCalls?: boolean;
   /** The answer must be JSON that fits this schema. */
   responseSchema?: Record<string, unknown>;
+  /** `json`: the answer must be a JSON object of any shape. */
+  responseFormat?: "text" | "json";
   maxTokens?: number;
   temperature?: number;
+  topP?: number;
   seed?: number;
+  /** Texts at which the answer ends. They are not part of it. */
+  stop?: readonly string[];
+  reasoningEffort?: ReasoningEffort;
+  /** Further fields, copied into the upstream's body by name. */
+  extra?: Readonly<Record<string, unknown>>;
+  /** A request that is passed on as it is. Used if the backend speaks its protocol, and otherwise ignored. */
+  native?: NativeRequest;
   signal: AbortSignal;
   /** Called for each fragment. A returned promise delays the next one. */
   onText?(text: string): void | Promise<void>;
   onReasoning?(text: string): void | Promise<void>;
+  /** Called when a call begins, with an empty piece, and for each piece of its arguments. */
+  onToolCall?(piece: ToolCallPiece): void | Promise<void>;
+}
+
+export interface ToolCallPiece {
+  /** Counts the calls of an answer from 0. */
+  index: number;
+  id: string;
+  name: string;
+  /** The next piece of the arguments, which are JSON text. */
+  arguments: string;
+}
+
+export type Protocol = "openai-chat" | "anthropic";
+
+/**
+ * A request whose client and backend speak the same protocol. Only the model's name, a missing output limit and
+ * `include_usage` are changed, so that fields unknown to Gantry arrive.
+ */
+export interface NativeRequest {
+  protocol: Protocol;
+  body: Readonly<Record<string, unknown>>;
+  /** Headers of the protocol, such as `anthropic-beta`. */
+  headers?: Readonly<Record<string, string>>;
+  /** Whether the client wants a stream. The upstream is called the same way. */
+  stream: boolean;
+  /** Receives each event of the upstream as it arrived. Other callbacks of the call are not used then. */
+  onEvent?(event: NativeEvent): void | Promise<void>;
+}
+
+export interface NativeEvent {
+  name: string | undefined;
+  /** JSON text, or `[DONE]`. */
+  data: string;
+  /** If the event contains only text: the parts of `data` before and after the text's JSON string. */
+  around?: { before: string; text: string; after: string } | undefined;
 }
 
 export interface ChatResult {
@@ -72,7 +147,11 @@ export interface ChatResult {
   toolCalls: readonly ToolCall[];
   opaque?: unknown;
   usage: TokenUsage;
-  stop: "end" | "tool_calls" | "length" | "refused";
+  stop: "end" | "tool_calls" | "length" | "refused" | "stop_sequence";
+  /** The stop text that ended the answer, if the upstream names it. */
+  stopSequence?: string;
+  /** The body of the answer to a native request that is not streamed. */
+  native?: Record<string, unknown>;
 }
 
 /**
@@ -84,4 +163,8 @@ export interface ChatDriver {
   chat(call: ChatCall): Promise<ChatResult>;
   /** True if the upstream itself enforces `responseSchema`. */
   readonly enforcesSchema: boolean;
+  /** The protocol of native requests that the backend accepts. */
+  readonly protocol?: Protocol;
+  /** Counts the input tokens of a native request, if the upstream can. */
+  countTokens?(request: Omit<NativeRequest, "stream" | "onEvent">, signal: AbortSignal): Promise<number>;
 }

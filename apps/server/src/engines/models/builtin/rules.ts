@@ -1,6 +1,6 @@
 import { setImmediate as nextTick } from "node:timers/promises";
 import { nextStep } from "@gantry/rules-model";
-import type { ChatDriver, ChatResult } from "../chat.ts";
+import { type ChatDriver, type ChatMessage, type ChatResult, textOfContent } from "../chat.ts";
 import { Interrupted, type ModelDriver } from "../driver.ts";
 import { runAsChat } from "../text/prediction.ts";
 import { promptText, type TextRequest } from "../text/request.ts";
@@ -14,7 +14,7 @@ export function createRules(): ModelDriver & ChatDriver {
   async function answer(request: Omit<TextRequest, "id">): Promise<ChatResult> {
     request.signal.throwIfAborted();
     const inputTokens = await countTokens(promptText(request));
-    const { text, toolCalls } = nextStep(request);
+    const { text, toolCalls } = nextStep({ ...request, messages: request.messages.map(withPlainText) });
     const streamed = await stream(text, request);
     const produced = streamed.text + toolCalls.map((call) => call.name + JSON.stringify(call.arguments)).join("");
     const counted = async (count = countTokens) => ({ inputTokens, outputTokens: await count(produced) });
@@ -25,6 +25,11 @@ export function createRules(): ModelDriver & ChatDriver {
   }
 
   return { chat: answer, run: runAsChat(answer), enforcesSchema: true };
+}
+
+/** The rules do not see images. */
+function withPlainText(message: ChatMessage) {
+  return message.role === "assistant" ? message : { ...message, content: textOfContent(message.content) };
 }
 
 /** Sends the text word by word, up to the token limit or an abort. */

@@ -12,8 +12,6 @@ export interface TextRequest extends ChatCall {
   /** The same for every try, for upstreams that deduplicate requests. */
   id: string;
   images?: readonly InlineImage[];
-  /** Other inputs, copied into the upstream's body. */
-  extra?: Readonly<Record<string, unknown>>;
   /** True if later calls start with the same messages, as in an agent run. */
   repeats?: boolean;
 }
