@@ -122,6 +122,8 @@ export { manifestDefaults, manifestSchema } from "./manifest-schema.ts";
 export {
   type CreditRecord,
   creditBody,
+  type Door,
+  doors,
   type ExpensesRecord,
   type LedgerEntryRecord,
   type LedgerRecord,

@@ -78,6 +78,12 @@ export const manifestFields = {
     .max(1_000_000_000)
     .optional()
     .describe("Tokens at which an agent's conversation is compressed. Text models only."),
+  max_output_tokens: z
+    .int()
+    .min(1)
+    .max(1_000_000_000)
+    .optional()
+    .describe("Limit of an answer if the client of a chat protocol gives none. Default: 8192. Text models only."),
   model_size_in_billions: z.number().gt(0).max(1_000_000).optional().describe("Parameters. Text models only."),
   pricing: pricingSchema
     .default(manifestDefaults.pricing)
@@ -109,7 +115,7 @@ export const manifestSchema: z.ZodType<Manifest> = z
         }
         return;
       }
-      for (const name of ["context_window", "model_size_in_billions"]) {
+      for (const name of ["context_window", "max_output_tokens", "model_size_in_billions"]) {
         if (manifest[name] !== undefined) tell(ctx, [name], "Only text models have this field");
       }
     },

@@ -68,6 +68,8 @@ export interface Manifest {
   timeout_seconds: number;
   max_queue_seconds: number;
   context_window?: number;
+  /** Text models only: the limit of an answer if the caller of a chat protocol gives none. */
+  max_output_tokens?: number;
   model_size_in_billions?: number;
   pricing: Pricing;
   input: ObjectSchema;

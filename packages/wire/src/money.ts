@@ -39,6 +39,17 @@ export const creditBody = z.strictObject({
 const amount = (of: string) => z.number().describe(`Dollars${of && ` ${of}`}.`);
 const tokens = z.int().nullable();
 
+/** The protocols of other services that Gantry speaks. */
+export const doors = [
+  "openai-chat",
+  "openai-responses",
+  "openai-embeddings",
+  "openai-images",
+  "anthropic-messages",
+  "mcp",
+] as const;
+export type Door = (typeof doors)[number];
+
 /** The order of the columns in CSV. */
 export const usageRecord = z.object({
   request_id: z.string().describe("The id of the prediction."),
@@ -52,6 +63,7 @@ export const usageRecord = z.object({
   cached_tokens: tokens.describe("Input tokens that the backend read from its cache."),
   price: amount("").describe("Dollars; 0 if it failed."),
   cache_write_tokens: z.int().describe("Input tokens that the backend wrote to its cache."),
+  door: z.enum(doors).nullable().describe("The protocol of the client; null for Gantry's own API."),
 });
 /** A prediction that has ended, and what it cost. */
 export type UsageRecord = z.infer<typeof usageRecord>;

@@ -6,7 +6,7 @@ import type { Config } from "../config/config.ts";
 import { migrate, type OpenedDatabase } from "../engines/database/index.ts";
 import { createMedia } from "../engines/media/create-media.ts";
 import { objectParameters } from "../engines/models/text/tool-parameters.ts";
-import { countTokens } from "../engines/models/token-count.ts";
+import { countTokens, estimateTokens } from "../engines/models/token-count.ts";
 import { type Caller, openAccounts, scopeOf, signInUrl } from "../features/accounts/index.ts";
 import { grantOpeningBalance, openBilling, startUsageUpkeep } from "../features/billing/index.ts";
 import { defaultMaxUploadBytes, openFiles } from "../features/files/index.ts";
@@ -152,6 +152,7 @@ export async function compose(
       workerParallel: isWorker ? config.GANTRY_WORKER_PARALLEL : 0,
       driverOf: catalogue.drivers.of,
       countTokens,
+      estimateTokens,
       storeOutput: async (ownerId, predictionId, field, file) =>
         (await files.storeOutput({ ownerId, predictionId, field, file })).s3Path,
     });

@@ -29,7 +29,10 @@ function describe(): Json {
       { if: { type: "object", properties: { backend: having("type", "cog") } }, else: needing(["input", "output"]) },
       {
         if: having("kind", "text"),
-        else: { type: "object", properties: { context_window: false, model_size_in_billions: false } },
+        else: {
+          type: "object",
+          properties: { context_window: false, max_output_tokens: false, model_size_in_billions: false },
+        },
       },
     ],
   };

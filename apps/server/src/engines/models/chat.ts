@@ -1,4 +1,4 @@
-import type { TokenUsage } from "./driver.ts";
+import { readableText, type TokenUsage } from "./driver.ts";
 
 export interface ToolCall {
   /** The upstream's id, or a generated one. Unique within a conversation. */
@@ -7,9 +7,7 @@ export interface ToolCall {
   arguments: Record<string, unknown>;
 }
 
-export type ContentPart =
-  | { type: "text"; text: string }
-  | { type: "image"; contentType: string; base64: string };
+export type ContentPart = { type: "text"; text: string } | { type: "image"; contentType: string; base64: string };
 
 /** Text alone is a string. */
 export type Content = string | readonly ContentPart[];
@@ -73,6 +71,20 @@ export interface ChatTool {
   description: string;
   /** JSON Schema of the arguments. */
   parameters: Record<string, unknown>;
+}
+
+/** Everything that the model reads, for counting. */
+export function promptText({
+  messages,
+  tools = [],
+  responseSchema,
+  extra = {},
+}: Pick<ChatCall, "messages" | "tools" | "responseSchema" | "extra">): string {
+  const sent = messages.map(sentText);
+  const others = readableText(extra);
+  const schema = responseSchema ? [JSON.stringify(responseSchema)] : [];
+  const declared = tools.map((tool) => JSON.stringify(tool));
+  return [...sent, ...declared, ...schema, ...(others === "" ? [] : [others])].join("\n");
 }
 
 /** Levels of the protocols: how long a model thinks before it answers. */

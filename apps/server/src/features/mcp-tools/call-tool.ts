@@ -100,6 +100,7 @@ export async function callModel(context: McpToolsContext, call: ToolCall, model:
       caller,
       model,
       route: "sync",
+      door: "mcp",
       input,
       onLive: (live) => {
         if (signal.aborted) live.stop("left");

@@ -1,6 +1,13 @@
 export { countWrongInput, type RateFigures, rateHeaders } from "./admission/admit-predictions.ts";
 export { answerLimit, termsOfChat } from "./admission/reserve.ts";
 export type { ChatAnswer, ChatEnd, ChatRequest, RecalledCall } from "./execution/chat-with-model.ts";
+export {
+  type ConverseEnd,
+  type ConverseRequest,
+  type DoorChat,
+  type Reply,
+  storedReply,
+} from "./execution/converse.ts";
 export type { LivePrediction } from "./execution/live-predictions.ts";
 export type { RunEnd, RunRequest } from "./execution/run-prediction.ts";
 export {

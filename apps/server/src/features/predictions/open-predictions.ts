@@ -29,9 +29,10 @@ import {
   recallCall,
   recallChat,
 } from "./execution/chat-with-model.ts";
+import { type ConverseEnd, type ConverseRequest, converse } from "./execution/converse.ts";
 import type { ExecutionDeps } from "./execution/execute-prediction.ts";
 import { createLivePredictions } from "./execution/live-predictions.ts";
-import { type RunEnd, type RunRequest, runPrediction } from "./execution/run-prediction.ts";
+import { type RunDeps, type RunEnd, type RunRequest, runPrediction } from "./execution/run-prediction.ts";
 import { startAgentCalls, startGrantAnnouncements } from "./execution/slot-grants.ts";
 import { startSweeper } from "./execution/sweep-predictions.ts";
 import {
@@ -59,7 +60,11 @@ import { fileLinks, type LinkOf, type ResultItem } from "./result/result-item.ts
 import { createSettlement } from "./result/settle-predictions.ts";
 import { type EndedPrediction, type FlowFigures, isOwn, type PredictionAddress, selectFlow } from "./store.ts";
 
-export interface PredictionsDeps extends ExecutionDeps, InputDeps, Pick<AsyncDeps, "countTokens" | "sealWebhook"> {
+export interface PredictionsDeps
+  extends ExecutionDeps,
+    InputDeps,
+    Pick<AsyncDeps, "countTokens" | "sealWebhook">,
+    Pick<RunDeps, "estimateTokens"> {
   database: Database;
   blobs: BlobStore;
   queue: Queue;
@@ -87,6 +92,8 @@ export interface Predictions {
   run(request: RunRequest): Promise<RunEnd>;
   /** Calls a text model for a run. Rejects if the call was not admitted. */
   chat(request: ChatRequest): Promise<ChatEnd>;
+  /** Asks a text model for a client of a chat protocol. */
+  converse(request: ConverseRequest): Promise<ConverseEnd>;
   recallChat(predictionId: string): Promise<ChatEnd | undefined>;
   recallCall(predictionId: string): Promise<RecalledCall | undefined>;
   /** The amount that a prediction of this input would reserve. */
@@ -166,6 +173,7 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
       receiveForm({ manifest: model.manifest, form: readForm, spoolDir: deps.spoolDir, extras, mayBeRepeat, signal }),
     run: (request) => runPrediction(runDeps, request),
     chat: (request) => chatWithModel(runDeps, request),
+    converse: (request) => converse(runDeps, request),
     recallCall: (predictionId) => recallCall({ database, settlement }, predictionId),
     recallChat: (predictionId) => recallChat({ database, settlement }, predictionId),
     mostCost: async ({ manifest }, input) => reservationOf(await termsFor(manifest, input, deps.countTokens)),

@@ -1,4 +1,4 @@
-import type { Pricing } from "@gantry/wire";
+import type { Door, Pricing } from "@gantry/wire";
 import type { OutputValue, TokenUsage } from "../../engines/models/driver.ts";
 import { type Fault, fault, type Issue } from "../../kernel/errors.ts";
 import type { Micros } from "../../kernel/money.ts";
@@ -22,6 +22,7 @@ export interface ArrivingPrediction {
   route: Route;
   highPriority: boolean;
   runId?: string | undefined;
+  door?: Door | undefined;
   reservation: Micros;
   /** Refused unless the balance and the key's month cover the whole reservation: its payer did not start it. */
   mustBeCovered?: boolean;

@@ -64,6 +64,7 @@ export function usageToWire(row: UsageRow): UsageRecord {
     cached_tokens: row.cachedTokens,
     cache_write_tokens: row.cacheWriteTokens,
     price: dollarsOfMicros(row.price),
+    door: row.door as UsageRecord["door"],
   };
 }
 

@@ -30,9 +30,10 @@ describe("CSV", () => {
       cached_tokens: 0,
       price: 0.03,
       cache_write_tokens: 3,
+      door: null,
     };
     expect(csvHeader).toBe(`${Object.keys(record).join(",")}\r\n`);
-    expect(csvLines([record])).toBe('pred_1,"odd,""name""",sync,200,2026-01-31T23:59:59.000Z,1.25,,7,0,0.03,3\r\n');
+    expect(csvLines([record])).toBe('pred_1,"odd,""name""",sync,200,2026-01-31T23:59:59.000Z,1.25,,7,0,0.03,3,\r\n');
     expect(csvLines([])).toBe("");
   });
 });

@@ -1,8 +1,8 @@
 import type { IdpActionRecord, IdpConnectorRecord } from "@gantry/wire";
 import { agentsOperations } from "@gantry/wire/operations";
 import type { Connector, IdpConnector, ListedAction } from "../../features/connectors/idp/index.ts";
+import { clientPresence } from "../foundation/client-presence.ts";
 import { route } from "../foundation/route.ts";
-import { clientPresence } from "../model-api/client-presence.ts";
 import type { AgentsRoutes } from "./agents-api.ts";
 
 const operations = agentsOperations;

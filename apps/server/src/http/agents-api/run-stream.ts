@@ -1,6 +1,6 @@
 import type { FastifyReply } from "fastify";
 import type { Run, Runs } from "../../features/runs/index.ts";
-import { untilDrained } from "../model-api/client-presence.ts";
+import { untilDrained } from "../foundation/client-presence.ts";
 import type { StreamKeys } from "./run-stream-keys.ts";
 
 const keepAliveMs = 15_000;

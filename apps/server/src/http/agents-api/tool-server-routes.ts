@@ -1,8 +1,8 @@
 import type { ServerToolListRecord, ToolServerRecord } from "@gantry/wire";
 import { agentsOperations } from "@gantry/wire/operations";
 import type { ToolList, ToolServer, ToolServers } from "../../features/tool-servers/index.ts";
+import { clientPresence } from "../foundation/client-presence.ts";
 import { route } from "../foundation/route.ts";
-import { clientPresence } from "../model-api/client-presence.ts";
 import type { AgentsRoutes } from "./agents-api.ts";
 
 const operations = agentsOperations;

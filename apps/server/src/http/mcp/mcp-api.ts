@@ -5,11 +5,11 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { Caller } from "../../features/accounts/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { isRecord } from "../../kernel/is-record.ts";
+import { clientPresence } from "../foundation/client-presence.ts";
 import { discardBody } from "../foundation/discard-body.ts";
 import { isOwnOrigin } from "../foundation/origin.rules.ts";
 import { isUnstorable, jsonParserOf, poisonousName, poisonousNameText } from "../foundation/parse-json.ts";
 import { requireCaller } from "../foundation/require-caller.ts";
-import { clientPresence } from "../model-api/client-presence.ts";
 import { answerMessage, type McpServerDeps } from "./answer-message.ts";
 import { rpcError } from "./rpc-error.ts";
 

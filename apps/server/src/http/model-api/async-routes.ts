@@ -5,12 +5,12 @@ import { type Caller, type Scope, scopeOf } from "../../features/accounts/index.
 import type { Model } from "../../features/models/index.ts";
 import { type AsyncRequest, type PresentedKey, rateHeaders } from "../../features/predictions/index.ts";
 import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
+import { clientPresence } from "../foundation/client-presence.ts";
 import { discardBody } from "../foundation/discard-body.ts";
 import { callerOf } from "../foundation/require-caller.ts";
 import { rawRoute } from "../foundation/route.ts";
 import { type AcceptedInput, acceptInput } from "./accept-input.ts";
 import { acceptOnce } from "./accept-once.ts";
-import { clientPresence } from "./client-presence.ts";
 import { type ModelApiDeps, type OfModel, readsBody } from "./deps.ts";
 import { sendJsonLines, wantsJsonLines } from "./json-lines.ts";
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
+import { untilDrained } from "../foundation/client-presence.ts";
 import { prefersOverJson } from "../foundation/preferred-type.rules.ts";
-import { untilDrained } from "./client-presence.ts";
 
 export function wantsJsonLines(accept: string | undefined): boolean {
   return prefersOverJson(accept, "application/x-ndjson");

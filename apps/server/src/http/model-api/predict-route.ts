@@ -14,12 +14,12 @@ import {
   streamedField,
 } from "../../features/predictions/index.ts";
 import { fault } from "../../kernel/errors.ts";
+import { type Client, watchClient } from "../foundation/client-presence.ts";
 import { discardBody } from "../foundation/discard-body.ts";
 import { callerOf } from "../foundation/require-caller.ts";
 import { rawRoute } from "../foundation/route.ts";
 import { acceptInput } from "./accept-input.ts";
 import { acceptOnce } from "./accept-once.ts";
-import { type Client, watchClient } from "./client-presence.ts";
 import { type ModelApiDeps, type OfModel, readsBody } from "./deps.ts";
 
 const route = "sync";

@@ -4,10 +4,10 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Caller, scopeOf } from "../../features/accounts/index.ts";
 import type { PresignedUrl } from "../../features/files/index.ts";
 import { type Fault, fault } from "../../kernel/errors.ts";
+import { clientPresence } from "../foundation/client-presence.ts";
 import { callerOf } from "../foundation/require-caller.ts";
 import { rawRoute, route } from "../foundation/route.ts";
 import { readMultipart } from "../multipart/index.ts";
-import { clientPresence } from "./client-presence.ts";
 import { type ModelApiDeps, type OfModel, readsBody } from "./deps.ts";
 
 /** Headers and boundaries of a form. */

@@ -5,13 +5,13 @@ import type { Model } from "../../features/models/index.ts";
 import { type RateFigures, type RunEnd, rateHeaders, streamedField } from "../../features/predictions/index.ts";
 import { errorBody } from "../../kernel/error-body.ts";
 import type { Fault } from "../../kernel/errors.ts";
+import { watchClient } from "../foundation/client-presence.ts";
+import { type EventStream, openEventStream } from "../foundation/event-stream.ts";
 import { callerOf } from "../foundation/require-caller.ts";
 import { rawRoute } from "../foundation/route.ts";
 import { toFault } from "../foundation/to-fault.ts";
 import { acceptInput } from "./accept-input.ts";
-import { watchClient } from "./client-presence.ts";
 import { type ModelApiDeps, readsBody } from "./deps.ts";
-import { type EventStream, openEventStream } from "./event-stream.ts";
 
 /**
  * The events of a stream, each one `data:` line:

@@ -12,6 +12,7 @@ const parts = [
   "timeout_seconds",
   "max_queue_seconds",
   "context_window",
+  "max_output_tokens",
   "model_size_in_billions",
   "pricing",
   "input",

@@ -1,9 +1,9 @@
 import { setImmediate as nextTick } from "node:timers/promises";
 import { nextStep } from "@gantry/rules-model";
-import { type ChatDriver, type ChatMessage, type ChatResult, textOfContent } from "../chat.ts";
+import { type ChatDriver, type ChatMessage, type ChatResult, promptText, textOfContent } from "../chat.ts";
 import { Interrupted, type ModelDriver } from "../driver.ts";
 import { runAsChat } from "../text/prediction.ts";
-import { promptText, type TextRequest } from "../text/request.ts";
+import type { TextRequest } from "../text/request.ts";
 import { countTokens, estimateTokens } from "../token-count.ts";
 
 /** An answer can be long, so the event loop gets a tick after this many words. */

@@ -3,13 +3,13 @@ import { Fault } from "../../../kernel/errors.ts";
 import { usualAnswerTokens } from "../../../kernel/money.ts";
 import { deepestBody, isWithinDepth } from "../../../kernel/storable-issues.ts";
 import type { Net, NetBounds } from "../../net/net.ts";
-import type { ChatDriver, ChatResult } from "../chat.ts";
+import { type ChatDriver, type ChatResult, promptText } from "../chat.ts";
 import { cacheUse, Interrupted, type ModelDriver, type TokenUsage } from "../driver.ts";
 import { countTokens, estimateTokens } from "../token-count.ts";
 import { broken, type UpstreamCall, UpstreamFailure } from "../upstream.ts";
 import { finishedToolCall, TextAnswer } from "./answer.ts";
 import { runAsChat } from "./prediction.ts";
-import { promptText, type TextRequest } from "./request.ts";
+import type { TextRequest } from "./request.ts";
 import { type StreamReader, streamUpstream } from "./stream.ts";
 
 /** An upstream protocol: how to write a request and how to read its stream. */

@@ -1,5 +1,4 @@
-import { type ChatCall, sentText } from "../chat.ts";
-import { readableText } from "../driver.ts";
+import type { ChatCall } from "../chat.ts";
 
 /** An image of the last user message. */
 export interface InlineImage {
@@ -14,15 +13,4 @@ export interface TextRequest extends ChatCall {
   images?: readonly InlineImage[];
   /** True if later calls start with the same messages, as in an agent run. */
   repeats?: boolean;
-}
-
-/** Everything that the model reads, for counting. */
-export function promptText({
-  messages,
-  tools = [],
-  extra = {},
-}: Pick<TextRequest, "messages" | "tools" | "extra">): string {
-  const sent = messages.map(sentText);
-  const others = readableText(extra);
-  return [...sent, ...tools.map((tool) => JSON.stringify(tool)), ...(others === "" ? [] : [others])].join("\n");
 }

@@ -33,6 +33,31 @@ export function termsOfChat(
   });
 }
 
+/** Of an answer through a chat protocol, if neither the caller nor the manifest has a limit. */
+const usualDoorAnswerTokens = 8_192;
+
+export interface ChatSize {
+  /** Counted tokens of all messages and tools. */
+  textTokens: number;
+  images: number;
+  /** The upstream reads more than the request contains: documents, or tools that it runs itself. */
+  readsMore: boolean;
+  maxTokens: number | undefined;
+}
+
+/** The terms and the output limit of a call through a chat protocol, whose output limit is always sent upstream. */
+export function termsOfDoorChat(
+  manifest: PricedModel & Pick<Manifest, "max_output_tokens">,
+  { textTokens, images, readsMore, maxTokens: asked }: ChatSize,
+): { terms: Terms; maxTokens: number } {
+  const { context_window: window, max_output_tokens: usual = usualDoorAnswerTokens } = manifest;
+  const sent = inputBound(textTokens) + images * tokensOfImage;
+  const inputTokens = readsMore ? Math.max(sent, window ?? usualContextWindow) : sent;
+  const left = window === undefined ? usual : Math.max(1, window - textTokens - images * tokensOfImage);
+  const maxTokens = longestAnswer(asked, Math.min(usual, left));
+  return { terms: termsOf(manifest, { outputs: 1, inputTokens, outputTokens: maxTokens }), maxTokens };
+}
+
 /** Tokens without a price reserve nothing, so they need no bound. */
 function termsOf(manifest: PricedModel, { outputs, inputTokens, outputTokens }: Omit<Bounds, "seconds">): Terms {
   const { pricing, timeout_seconds: seconds } = manifest;

@@ -81,7 +81,7 @@ const arrivalFields = (one: ArrivingPrediction): Field[] => [
   one.queued?.baseUrl,
   one.queued?.webhookDestination,
   one.queued?.webhookTarget,
-  undefined,
+  one.door,
   undefined,
   undefined,
 ];

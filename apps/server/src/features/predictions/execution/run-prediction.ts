@@ -1,4 +1,4 @@
-import { newId } from "@gantry/wire";
+import { type Door, newId } from "@gantry/wire";
 import type { Database } from "../../../engines/database/database.ts";
 import { createDeadlines, type Timed } from "../../../kernel/deadlines.ts";
 import { type Fault, fault } from "../../../kernel/errors.ts";
@@ -21,6 +21,8 @@ export interface RunDeps extends ExecutionDeps {
   live: LivePredictions;
   admit: Admit;
   countTokens(text: string): Promise<number>;
+  /** Counts samples of a long text. */
+  estimateTokens(text: string): Promise<number>;
   settlement: Settlement;
   /** Starts waiting model calls of this node's runs, if slots are free. */
   startAgentCalls(): Promise<void>;
@@ -35,6 +37,7 @@ export interface RunRequest {
   route: "sync" | "stream" | "agent";
   /** The run whose next model call this is. Admitted only while this node works on that run. */
   runId?: string | undefined;
+  door?: Door | undefined;
   /** The payer did not ask for it: admitted only if the balance covers the whole reservation. */
   mustBeCovered?: boolean;
   /** The user who pays instead of the caller, and must cover the whole reservation. Only for the route `agent`. */
@@ -89,6 +92,7 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
       route: request.route,
       highPriority: request.input.user?.high_priority ?? false,
       runId: request.runId,
+      door: request.door,
       reservation,
       ...(request.mustBeCovered && { mustBeCovered: true }),
       ...(request.sponsorId !== undefined && { sponsored: true }),

@@ -1,4 +1,4 @@
-import { newId } from "@gantry/wire";
+import { type Door, newId } from "@gantry/wire";
 import type { BlobStore } from "../../../engines/blobs/blobs.ts";
 import type { Database } from "../../../engines/database/database.ts";
 import type { Telemetry } from "../../../engines/telemetry/telemetry.ts";
@@ -36,6 +36,7 @@ export interface AsyncRequest {
   model: Model;
   input: CheckedInput;
   base: string;
+  door?: Door | undefined;
 }
 
 /** Workers that take the prediction over later count on from here. */
@@ -47,7 +48,7 @@ const firstClaim = 1;
  */
 export async function acceptAsync(
   deps: AsyncDeps,
-  { predictionId: id = newId("prediction"), holdsKey, caller, model, input, base }: AsyncRequest,
+  { predictionId: id = newId("prediction"), holdsKey, caller, model, input, base, door }: AsyncRequest,
 ): Promise<{ predictionId: string; rate: RateFigures | undefined }> {
   const terms = await termsFor(model.manifest, input.input, deps.countTokens);
   const stored = await storeInput(deps.blobs, id, input);
@@ -67,6 +68,7 @@ export async function acceptAsync(
       modelId: model.id,
       modelName: model.endpointId,
       route: "async",
+      door,
       highPriority: input.user?.high_priority ?? false,
       reservation: reservationOf(terms),
       purpose: "run",

@@ -84,6 +84,7 @@ export async function platformUnderTest(): Promise<PlatformUnderTest> {
     workerParallel: 0,
     driverOf: async (model) => createDriver(model.manifest, { net, spoolFolder: home, builtins, key: undefined }),
     countTokens: async (text) => Math.ceil(text.length / 4),
+    estimateTokens: async (text) => Math.ceil(text.length / 4),
     storeOutput: async (ownerId, predictionId, field, file) =>
       (await files.storeOutput({ ownerId, predictionId, field, file })).s3Path,
   });

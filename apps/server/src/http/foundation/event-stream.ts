@@ -8,11 +8,13 @@ const lastChunk = "0\r\n\r\n";
 export interface EventStream {
   /** One `data:` line. If it returns a promise, the reader is slow: await it before the next event. */
   send(json: string): void | Promise<void>;
+  /** Whole events, each with its blank line at the end. */
+  write(events: string): void | Promise<void>;
   end(): void;
 }
 
 /**
- * Server-Sent Events on a raw response: unnamed data lines, a comment every 15 seconds to keep proxies from closing the
+ * Server-Sent Events on a raw response: a comment every 15 seconds to keep proxies from closing the
  * connection, and no buffering beyond the current tick. Chunks are framed here and written as one string each:
  * `response.write` would split and join each of them, which costs as much as reading an event.
  */
@@ -76,14 +78,17 @@ export function openEventStream(response: ServerResponse, headers: Record<string
   }, keepAliveMs);
   response.once("close", () => clearInterval(keepAlive));
 
+  function add(events: string): void | Promise<void> {
+    if (ended || events === "") return;
+    // Everything of one tick goes out in one write: tokens often arrive together.
+    if (pending === "") flushAtTickEnd(flush);
+    pending += events;
+    return drained;
+  }
+
   return {
-    send(json) {
-      if (ended) return;
-      // Everything of one tick goes out in one write: tokens often arrive together.
-      if (pending === "") flushAtTickEnd(flush);
-      pending += `data: ${json}\n\n`;
-      return drained;
-    },
+    send: (json) => add(`data: ${json}\n\n`),
+    write: add,
     end() {
       if (ended) return;
       ended = true;

@@ -1,0 +1,92 @@
+import type { Door } from "@gantry/wire";
+import { type ChatCall, type ChatDriver, type ChatResult, imagesIn, promptText } from "../../../engines/models/chat.ts";
+import type { ModelDriver, OutputValue } from "../../../engines/models/driver.ts";
+import { nativeSize } from "../../../engines/models/native-text.ts";
+import { fault } from "../../../kernel/errors.ts";
+import { isRecord } from "../../../kernel/is-record.ts";
+import type { Caller } from "../../accounts/index.ts";
+import type { Terms } from "../../billing/index.ts";
+import type { Model } from "../../models/index.ts";
+import { isInputPriced } from "../admission/charge.rules.ts";
+import { termsOfDoorChat } from "../admission/reserve.ts";
+import { type Outcome, type StoredOutput, streamedField } from "../prediction.ts";
+import { type RunDeps, type RunRequest, runPrediction } from "./run-prediction.ts";
+
+export interface ConverseRequest extends Pick<RunRequest, "predictionId" | "onLive" | "onAccepted"> {
+  caller: Caller;
+  model: Model;
+  route: "sync" | "stream";
+  door: Door;
+  chat: DoorChat;
+}
+
+export type DoorChat = Omit<ChatCall, "signal">;
+
+/** The answer to a conversation, without its usage. */
+export type Reply = Omit<ChatResult, "usage">;
+
+export interface ConverseEnd {
+  predictionId: string;
+  outcome: Outcome;
+  /** Set if the outcome is `done`. */
+  reply: Reply | undefined;
+}
+
+/** Asks a text model for a client of a chat protocol: admitted, charged and counted like any prediction. */
+export async function converse(deps: RunDeps, request: ConverseRequest): Promise<ConverseEnd> {
+  const { chat, model, ...rest } = request;
+  const { terms, maxTokens, inputTokens } = await planChat(deps, model, chat);
+  const { predictionId, outcome } = await runPrediction(deps, {
+    ...rest,
+    model,
+    input: { input: {}, user: undefined },
+    terms,
+    inputTokens,
+    perform: performChat(model, { ...chat, maxTokens }),
+  });
+  const reply = outcome.kind === "done" ? storedReply(model, outcome.output) : undefined;
+  return { predictionId, outcome, reply };
+}
+
+/** The terms of a conversation. The whole message list counts as input. */
+export async function planChat(
+  { estimateTokens }: Pick<RunDeps, "estimateTokens">,
+  { manifest }: Model,
+  chat: DoorChat,
+): Promise<{ terms: Terms; maxTokens: number; inputTokens: number | undefined }> {
+  const { text, images, readsMore } = chat.native
+    ? nativeSize(chat.native.body)
+    : { text: promptText(chat), images: imagesIn(chat.messages), readsMore: false };
+  const isCounted = isInputPriced(manifest.pricing) || manifest.context_window !== undefined;
+  const textTokens = isCounted ? await estimateTokens(text) : 0;
+  const planned = termsOfDoorChat(manifest, { textTokens, images, readsMore, maxTokens: chat.maxTokens });
+  return { ...planned, inputTokens: isCounted ? textTokens : undefined };
+}
+
+export function performChat(model: Model, chat: DoorChat): NonNullable<RunRequest["perform"]> {
+  return async (driver: ModelDriver & Partial<ChatDriver>, { signal }) => {
+    if (!driver.chat) throw fault("downstream_service_error", "The model does not support conversations");
+    if (chat.native && driver.protocol !== chat.native.protocol)
+      throw fault("service_unavailable", "The model was changed during the request. Send the request again.");
+    const { usage, ...reply } = await driver.chat({ ...chat, signal });
+    return { output: outputOf(model, reply), usage };
+  };
+}
+
+/** Beside the model's own output field, so that the result route shows the text as it does for every prediction. */
+const replyField = "reply";
+
+function outputOf(model: Model, { text, ...reply }: Reply): Record<string, OutputValue> {
+  return { [textField(model)]: text, [replyField]: reply as unknown as OutputValue };
+}
+
+/** Reads a stored answer of a conversation, for repeats. */
+export function storedReply(model: Model, output: StoredOutput): Reply {
+  const { [textField(model)]: text, [replyField]: reply } = output;
+  const rest = isRecord(reply) ? reply : {};
+  return { reasoning: "", toolCalls: [], stop: "end", ...rest, text: typeof text === "string" ? text : "" };
+}
+
+function textField(model: Model): string {
+  return streamedField(model) ?? "output";
+}
