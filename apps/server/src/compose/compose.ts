@@ -249,6 +249,8 @@ export async function compose(
       predictions,
       agentsRoutes: platform.routes,
       mcpTools,
+      runs,
+      resolveAlias: async () => undefined,
       agents: platform.agents,
       marketplace: platform.marketplace,
     });

@@ -2,7 +2,9 @@ import { fileURLToPath } from "node:url";
 import type { FastifyInstance } from "fastify";
 import type { Config } from "../config/config.ts";
 import type { OpenTelemetry } from "../engines/telemetry/create-telemetry.ts";
+import type { Agents } from "../features/agents/index.ts";
 import type { Files } from "../features/files/index.ts";
+import type { Runs } from "../features/runs/index.ts";
 import { accountApi } from "../http/account-api/account-api.ts";
 import { type TakeDownDeps, takeDownRoutes } from "../http/account-api/admin-routes.ts";
 import type { AccountApiDeps } from "../http/account-api/deps.ts";
@@ -12,6 +14,9 @@ import { type BlobApiDeps, blobApi } from "../http/blob-api/index.ts";
 import { consoleFiles } from "../http/console-api/console-files.ts";
 import { sessionRoutes } from "../http/console-api/session-routes.ts";
 import { docsPages } from "../http/docs-pages/index.ts";
+import { createBodyMemory } from "../http/doors/body-memory.ts";
+import type { DoorDeps } from "../http/doors/deps.ts";
+import { doors } from "../http/doors/doors.ts";
 import { requireCaller } from "../http/foundation/require-caller.ts";
 import { createServer } from "../http/foundation/server.ts";
 import { type McpApiDeps, mcpApi } from "../http/mcp/mcp-api.ts";
@@ -32,7 +37,9 @@ export interface Surfaces extends AccountApiDeps, ModelApiDeps {
   linkServed: BlobApiDeps["store"] | undefined;
   agentsRoutes: readonly AgentsRoutes[];
   mcpTools: McpApiDeps["tools"];
-  agents: TakeDownDeps["agents"];
+  agents: Agents;
+  runs: Runs;
+  resolveAlias: DoorDeps["resolveAlias"];
   marketplace: TakeDownDeps["marketplace"];
 }
 
@@ -69,6 +76,12 @@ export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
     callerOf: requireCaller(authenticate),
     isOpen: config.GANTRY_METRICS_OPEN,
     key: config.GANTRY_METRICS_KEY,
+  });
+  await app.register(doors, {
+    ...parts,
+    bodies: createBodyMemory(),
+    corsOrigins: config.GANTRY_CORS_ORIGINS,
+    routes: { openai: [], anthropic: [] },
   });
   await app.register(agentsApi, { log, routes: parts.agentsRoutes });
   await app.register(modelCards, { models, authenticate, version: parts.version });

@@ -61,6 +61,17 @@ function decoded(value: string): string | undefined {
   }
 }
 
+const origins = "origins such as https://app.example.com, separated by commas, or *";
+
+function readOrigins(given: string | undefined): readonly string[] {
+  const found = (given ?? "")
+    .split(",")
+    .map((one) => one.trim().toLowerCase())
+    .filter((one) => one !== "");
+  for (const one of found) if (one !== "*" && URL.parse(one)?.origin !== one) wrong(`must be ${origins}`);
+  return found;
+}
+
 export const settings = {
   PORT: integer("Port to listen on.", 8080, 0, 65535),
   HOST: textLike(
@@ -80,6 +91,13 @@ export const settings = {
   GANTRY_FILES_URL: webAddress(
     "Separate origin for links to files, different from GANTRY_PUBLIC_URL. Only files are served there.",
   ),
+  GANTRY_CORS_ORIGINS: {
+    meaning:
+      "Origins whose pages may call the routes for OpenAI and Anthropic clients, separated by commas; * for all.",
+    shown: "unset",
+    takes: origins,
+    read: readOrigins,
+  } satisfies Setting<readonly string[]>,
   GANTRY_ADMIN_KEY: headerValue(
     "API key of the user admin. If unset, the first start creates a key and prints it. " +
       "A key that was rotated or revoked later stays invalid; the server logs a warning at start.",

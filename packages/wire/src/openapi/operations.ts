@@ -7,6 +7,7 @@ import { connectorGroup } from "./agents/connector-operations.ts";
 import { driveGroup } from "./agents/drive-operations.ts";
 import { runGroup } from "./agents/run-operations.ts";
 import { toolServerGroup } from "./agents/tool-server-operations.ts";
+import { anthropicGroup, openaiGroup } from "./doors/door-operations.ts";
 import { modelCallGroup, modelGroup } from "./models/model-operations.ts";
 import type { Operation } from "./operation.ts";
 
@@ -32,6 +33,8 @@ export const agentsOperations = {
 
 export const modelOperations = { ...modelGroup.operations, ...modelCallGroup.operations };
 
+export const doorOperations = { ...openaiGroup.operations, ...anthropicGroup.operations };
+
 type Values<T> = T[keyof T];
 
 /** A route as `GET /v1/agents/{agent_id}`. */
@@ -40,7 +43,10 @@ export type RouteOf<Op extends Operation> = Op extends Operation
   : never;
 
 export type Route = RouteOf<
-  Values<typeof accountOperations> | Values<typeof agentsOperations> | Values<typeof modelOperations>
+  | Values<typeof accountOperations>
+  | Values<typeof agentsOperations>
+  | Values<typeof modelOperations>
+  | Values<typeof doorOperations>
 >;
 
 export type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`

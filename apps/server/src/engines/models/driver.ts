@@ -114,3 +114,12 @@ export class Interrupted extends Error {
 export interface ModelDriver {
   run(call: ModelCall): Promise<ModelResult>;
 }
+
+/**
+ * The upstream's sentence about an invalid request, such as a prompt that is too long; undefined for other failures. Only
+ * clients of chat protocols see it: they act on it.
+ */
+export function sentenceAboutRequest({ cause }: Error): string | undefined {
+  const isRefusal = cause instanceof Error && "requestSentence" in cause && typeof cause.requestSentence === "string";
+  return isRefusal ? (cause.requestSentence as string) : undefined;
+}

@@ -31,6 +31,7 @@ export class UpstreamFailure extends Error {
   readonly code: string | undefined;
   readonly requestId: string | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly requestSentence: string | undefined;
 
   constructor(answer: { status: number; body: string; headers?: NetHeaders | undefined; key?: string | undefined }) {
     super(`The upstream answered with status ${answer.status}`);
@@ -40,6 +41,7 @@ export class UpstreamFailure extends Error {
     this.code = codeIn(this.body);
     this.requestId = one(answer.headers?.["x-request-id"] ?? answer.headers?.["request-id"]);
     this.retryAfterMs = retryAfterOf(answer.headers);
+    this.requestSentence = undefined;
   }
 }
 

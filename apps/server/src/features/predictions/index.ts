@@ -1,3 +1,5 @@
+export type { NativeEvent, ToolCallPiece } from "../../engines/models/chat.ts";
+export { sentenceAboutRequest, type TokenUsage } from "../../engines/models/driver.ts";
 export { countWrongInput, type RateFigures, rateHeaders } from "./admission/admit-predictions.ts";
 export { answerLimit, termsOfChat } from "./admission/reserve.ts";
 export type { ChatAnswer, ChatEnd, ChatRequest, RecalledCall } from "./execution/chat-with-model.ts";
@@ -7,6 +9,7 @@ export {
   type DoorChat,
   type Reply,
   storedReply,
+  storedUsage,
 } from "./execution/converse.ts";
 export type { LivePrediction } from "./execution/live-predictions.ts";
 export type { RunEnd, RunRequest } from "./execution/run-prediction.ts";
@@ -32,7 +35,9 @@ export {
   type CheckedInput,
   type FormReader,
   formOfValues,
+  type InlineImage,
   type OpenValue,
+  type ReadImage,
   type ReadModelInput,
   type ReceivedForm,
   sweepSpool,
@@ -42,3 +47,4 @@ export { type Outcome, type StoredOutput, streamedField } from "./prediction.ts"
 export type { AsyncRequest } from "./queue/accept-async.ts";
 export { deleteOldResults } from "./result/delete-old-results.ts";
 export { type LinkOf, renewLinks, storedFault } from "./result/result-item.ts";
+export type { EndedPrediction } from "./store.ts";

@@ -6,7 +6,7 @@ import type { Queue } from "../../engines/queue/queue.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Micros } from "../../kernel/money.ts";
-import type { Scope } from "../accounts/index.ts";
+import type { Caller, Scope } from "../accounts/index.ts";
 import { reservationOf } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
 import type { Nodes } from "../nodes/index.ts";
@@ -45,6 +45,8 @@ import {
   type CheckedInput,
   type InputDeps,
   type InputRequest,
+  imageReader,
+  type ReadImage,
   type ReceivedForm,
   readModelInput,
   receiveForm,
@@ -88,6 +90,8 @@ export interface Predictions {
   readInput(request: InputRequest): Promise<CheckedInput>;
   /** Receives the form of a request that may be a repeat, without checking it. */
   receiveForm(request: Omit<InputRequest, "caller"> & { mayBeRepeat(): Promise<boolean> }): Promise<ReceivedForm>;
+  /** Reads the images of one request of a chat protocol. */
+  imageReader(caller: Caller, signal: AbortSignal): ReadImage;
   /** Runs a prediction whose client is connected here. */
   run(request: RunRequest): Promise<RunEnd>;
   /** Calls a text model for a run. Rejects if the call was not admitted. */
@@ -171,6 +175,7 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
     readInput: (request) => readModelInput(deps, request),
     receiveForm: ({ model, readForm, extras, mayBeRepeat, signal }) =>
       receiveForm({ manifest: model.manifest, form: readForm, spoolDir: deps.spoolDir, extras, mayBeRepeat, signal }),
+    imageReader: (caller, signal) => imageReader(deps, caller, signal),
     run: (request) => runPrediction(runDeps, request),
     chat: (request) => chatWithModel(runDeps, request),
     converse: (request) => converse(runDeps, request),

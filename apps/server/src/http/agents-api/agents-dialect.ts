@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { errorHeaders } from "../../kernel/error-body.ts";
 import type { Fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
+import { messageOfIssues } from "../foundation/issue-message.rules.ts";
 import { toFault } from "../foundation/to-fault.ts";
-import { messageOfIssues } from "./issue-message.rules.ts";
 
 /** Types with another name here; every other fault about a field is `invalid_input`. */
 const translations: Partial<Record<ErrorType, AgentErrorType>> = {

@@ -1,4 +1,4 @@
-import type { Route } from "@gantry/wire/operations";
+import { doorOperations, type Route } from "@gantry/wire/operations";
 import { type Caller, isConfined } from "../../features/accounts/index.ts";
 import { type Fault, fault } from "../../kernel/errors.ts";
 
@@ -138,6 +138,19 @@ const ofOperations: Readonly<Record<OperationRoute, Access>> = {
   "DELETE /v1/connectors/idp": managing("manage the connector"),
   "GET /v1/connectors/idp/actions": ownersWork("use the connector"),
   "POST /v1/connectors/idp/actions/{name}": ownersWork("use the connector"),
+
+  "POST /v1/chat/completions": everyKey,
+  "POST /v1/responses": everyKey,
+  "GET /v1/responses/{response_id}": own,
+  "DELETE /v1/responses/{response_id}": own,
+  "POST /v1/responses/{response_id}/cancel": own,
+  "POST /v1/embeddings": everyKey,
+  "POST /v1/images/generations": everyKey,
+  "POST /v1/images/edits": everyKey,
+  "GET /v1/models": everyKey,
+  "GET /v1/models/{path}": everyKey,
+  "POST /v1/messages": everyKey,
+  "POST /v1/messages/count_tokens": everyKey,
 };
 
 const ofOtherRoutes: Readonly<Record<string, Access>> = {
@@ -162,6 +175,8 @@ const ofOtherRoutes: Readonly<Record<string, Access>> = {
   "ALL /api/v2/{username}/expenses/{id}": everyKey,
   "GET /v1/openapi.json": everyKey,
   "DELETE /v1/drives/{drive_id}/tree": ownersWork("use drives"),
+  "GET /v1/doors/openapi.json": everyKey,
+  ...Object.fromEntries(Object.values(doorOperations).map(({ base, path }) => [`OPTIONS ${base}${path}`, open])),
 };
 
 /** One row for each route: the server does not start if a row is missing. */

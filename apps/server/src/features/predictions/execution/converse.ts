@@ -1,7 +1,7 @@
 import type { Door } from "@gantry/wire";
 import { type ChatCall, type ChatDriver, type ChatResult, imagesIn, promptText } from "../../../engines/models/chat.ts";
-import type { ModelDriver, OutputValue } from "../../../engines/models/driver.ts";
-import { nativeSize } from "../../../engines/models/native-text.ts";
+import type { ModelDriver, OutputValue, TokenUsage } from "../../../engines/models/driver.ts";
+import { nativeSize } from "../../../engines/models/native-size.ts";
 import { fault } from "../../../kernel/errors.ts";
 import { isRecord } from "../../../kernel/is-record.ts";
 import type { Caller } from "../../accounts/index.ts";
@@ -85,6 +85,18 @@ export function storedReply(model: Model, output: StoredOutput): Reply {
   const { [textField(model)]: text, [replyField]: reply } = output;
   const rest = isRecord(reply) ? reply : {};
   return { reasoning: "", toolCalls: [], stop: "end", ...rest, text: typeof text === "string" ? text : "" };
+}
+
+/** The usage of an ended prediction, as it was charged. */
+export function storedUsage(details: Record<string, unknown> | null): TokenUsage {
+  const figure = (name: string) => (typeof details?.[name] === "number" ? details[name] : undefined);
+  const [cachedTokens, cacheWriteTokens] = [figure("cached_tokens"), figure("cache_write_tokens")];
+  return {
+    inputTokens: figure("input_tokens") ?? 0,
+    outputTokens: figure("output_tokens") ?? 0,
+    ...(cachedTokens !== undefined && { cachedTokens }),
+    ...(cacheWriteTokens !== undefined && { cacheWriteTokens }),
+  };
 }
 
 function textField(model: Model): string {

@@ -1,0 +1,23 @@
+import type { ErrorDialect } from "../doors/door-error.ts";
+
+const types: Readonly<Record<number, string>> = {
+  401: "authentication_error",
+  402: "billing_error",
+  403: "permission_error",
+  404: "not_found_error",
+  413: "request_too_large",
+  429: "rate_limit_error",
+  503: "overloaded_error",
+  504: "timeout_error",
+};
+
+export const anthropicDialect: ErrorDialect = {
+  body: ({ status, message, param }, requestId) => ({
+    type: "error",
+    error: {
+      type: types[status] ?? (status >= 500 ? "api_error" : "invalid_request_error"),
+      message: param === null || message.startsWith(param) ? message : `${param}: ${message}`,
+    },
+    request_id: requestId,
+  }),
+};

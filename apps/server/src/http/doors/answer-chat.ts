@@ -1,0 +1,216 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Caller } from "../../features/accounts/index.ts";
+import type { Model } from "../../features/models/index.ts";
+import {
+  countWrongInput,
+  type DoorChat,
+  type EndedPrediction,
+  type Outcome,
+  type Reply,
+  rateHeaders,
+  storedReply,
+  storedUsage,
+  type TokenUsage,
+} from "../../features/predictions/index.ts";
+import { fault } from "../../kernel/errors.ts";
+import { isRecord } from "../../kernel/is-record.ts";
+import { dollarsOfMicros } from "../../kernel/money.ts";
+import { type Client, watchClient } from "../foundation/client-presence.ts";
+import { callerOf } from "../foundation/require-caller.ts";
+import { toFault } from "../foundation/to-fault.ts";
+import { answerOnce } from "./answer-once.ts";
+import type { ChatAnswered, ChatBegun, ChatDoor, ChatEvents, DoorRequest } from "./chat-door.ts";
+import type { DoorDeps } from "./deps.ts";
+import { doorErrorOf, logServerError } from "./door-error.ts";
+import { findTarget } from "./find-target.ts";
+import { type HeldStream, holdStream } from "./held-stream.ts";
+
+interface ChatOfModel {
+  deps: DoorDeps;
+  door: ChatDoor;
+  asked: DoorRequest;
+  request: FastifyRequest;
+  reply: FastifyReply;
+  caller: Caller;
+  client: Client;
+  modelName: string;
+  model: Model;
+}
+
+/** Answers a request of a chat protocol with a model or an agent. */
+export async function answerChat(
+  deps: DoorDeps,
+  door: ChatDoor,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const caller = await callerOf(request);
+  const body = request.body;
+  if (!isRecord(body)) throw fault("json_invalid", "The body must be a JSON object.");
+  const modelName = String(body.model);
+  const target = await findTarget(deps, { caller, name: body.model }, ["text"]);
+  const client = watchClient(reply);
+  if (target.kind === "agent") throw fault("not_found", "Agents are not served yet.", { loc: ["body", "model"] });
+  const { model } = target;
+  const { asked, chat } = await countWrongInput(deps.predictions.look, { caller, model, route: "sync" }, async () => {
+    const read = await door.read(body, request);
+    return { asked: read, chat: await chatOf(deps, door, read, { body, caller, model, client }) };
+  });
+  const call: ChatOfModel = { deps, door, asked, request, reply, caller, client, modelName, model };
+  return answerOnce(deps, request, {
+    caller,
+    model,
+    signal: client.signal,
+    first: (promisedId) => (asked.stream ? streamAnswer(call, chat, promisedId) : sendAnswer(call, chat, promisedId)),
+    repeat: (ended) => repeatAnswer(call, ended),
+  });
+}
+
+/** A backend of the same protocol gets the request as it is. */
+async function chatOf(
+  { predictions }: DoorDeps,
+  door: ChatDoor,
+  { maxTokens, stream, nativeHeaders: headers, translate }: DoorRequest,
+  { body, caller, model, client }: { body: Record<string, unknown>; caller: Caller; model: Model; client: Client },
+): Promise<DoorChat> {
+  const limit = maxTokens === undefined ? {} : { maxTokens };
+  if (door.native !== undefined && door.native === model.manifest.backend.type) {
+    return { messages: [], ...limit, native: { protocol: door.native, body, stream, ...(headers && { headers }) } };
+  }
+  return { ...(await translate(predictions.imageReader(caller, client.signal))), ...limit };
+}
+
+async function sendAnswer(call: ChatOfModel, chat: DoorChat, promisedId: string | undefined): Promise<unknown> {
+  const { outcome, ...end } = await converse(call, "sync", chat, promisedId);
+  call.reply.header("x-gantry-cost", String(dollarsOfMicros(outcome.price)));
+  const answered = answeredOf(call, end);
+  await call.asked.settle?.(answered);
+  return call.asked.answer(answered);
+}
+
+async function streamAnswer(call: ChatOfModel, chat: DoorChat, promisedId: string | undefined): Promise<unknown> {
+  const { asked, reply } = call;
+  const stream = holdStream(reply);
+  let events: ChatEvents | undefined;
+  try {
+    const writing = (id: string): ChatEvents => {
+      events = asked.events(begunOf(call, id));
+      return events;
+    };
+    const end = await converse(
+      call,
+      "stream",
+      withEvents(chat, stream, () => events),
+      promisedId,
+      writing,
+    );
+    const answered = answeredOf(call, end);
+    await asked.settle?.(answered);
+    await stream.write((events ?? writing(end.id)).end(answered));
+    stream.end();
+    return reply;
+  } catch (error) {
+    return failStream(call, stream, events, error);
+  }
+}
+
+/** Before the first event, a failure is an ordinary answer. */
+export function failStream(
+  { deps, request, reply }: Pick<ChatOfModel, "deps" | "request" | "reply">,
+  stream: HeldStream,
+  events: ChatEvents | undefined,
+  error: unknown,
+): FastifyReply {
+  if (!stream.isOpen || !events) {
+    stream.end();
+    if (!stream.isOpen) throw error;
+    return reply;
+  }
+  const failure = toFault(error);
+  logServerError(deps.log, request, failure);
+  stream.write(events.failed(doorErrorOf(failure), request.id));
+  stream.end();
+  return reply;
+}
+
+function withEvents(chat: DoorChat, stream: HeldStream, events: () => ChatEvents | undefined): DoorChat {
+  const { native } = chat;
+  if (native)
+    return { ...chat, native: { ...native, onEvent: (event) => stream.write(events()?.native?.(event) ?? "") } };
+  return {
+    ...chat,
+    onText: (text) => stream.write(events()?.text(text) ?? ""),
+    onReasoning: (text) => stream.write(events()?.reasoning(text) ?? ""),
+    onToolCall: (piece) => stream.write(events()?.toolCall(piece) ?? ""),
+  };
+}
+
+interface Ended {
+  id: string;
+  reply: Reply;
+  usage: TokenUsage | undefined;
+}
+
+async function converse(
+  { deps, door, caller, model, client, reply }: ChatOfModel,
+  route: "sync" | "stream",
+  chat: DoorChat,
+  promisedId: string | undefined,
+  onBegun?: (id: string) => void,
+): Promise<Ended & { outcome: Outcome }> {
+  const end = await deps.predictions.converse({
+    predictionId: promisedId,
+    caller,
+    model,
+    route,
+    door: door.door,
+    chat,
+    onLive: (live) => {
+      // With an Idempotency-Key the prediction continues, and a repeat fetches its answer.
+      if (promisedId !== undefined) return;
+      client.onLeft = () => live.stop("left");
+      if (client.signal.aborted) live.stop("left");
+    },
+    onAccepted: (id, rate) => {
+      reply.headers({ ...rateHeaders(rate), "x-gantry-prediction-id": id });
+      onBegun?.(id);
+    },
+  });
+  const { predictionId: id, outcome } = end;
+  if (outcome.kind === "failed") throw outcome.fault;
+  if (!end.reply) throw fault("internal_server_error", "Internal server error");
+  return { id, outcome, reply: end.reply, usage: outcome.usage };
+}
+
+/** Sends the stored answer of the first request again. */
+async function repeatAnswer(call: ChatOfModel, { id, output, streamDetails }: EndedPrediction): Promise<unknown> {
+  const { asked, model, reply } = call;
+  reply.header("x-gantry-prediction-id", id);
+  const end = answeredOf(call, { id, reply: storedReply(model, output ?? {}), usage: storedUsage(streamDetails) });
+  if (!asked.stream) return asked.answer(end);
+  const stream = holdStream(reply);
+  await stream.write(wholeAnswer(asked.events(end), end));
+  stream.end();
+  return reply;
+}
+
+/** All events of an answer that is complete. */
+export function wholeAnswer(events: ChatEvents, end: ChatAnswered): string {
+  const { reasoning, text, toolCalls } = end.reply;
+  const calls = toolCalls.map(({ id, name, arguments: given }, index) =>
+    [
+      events.toolCall({ index, id, name, arguments: "" }),
+      events.toolCall({ index, id, name, arguments: JSON.stringify(given) }),
+    ].join(""),
+  );
+  const thoughts = reasoning === "" ? "" : events.reasoning(reasoning);
+  return [thoughts, text === "" ? "" : events.text(text), ...calls, events.end(end)].join("");
+}
+
+function begunOf({ modelName }: ChatOfModel, id: string): ChatBegun {
+  return { id, modelName, createdAt: new Date() };
+}
+
+function answeredOf(call: ChatOfModel, { id, reply, usage }: Ended): ChatAnswered {
+  return { ...begunOf(call, id), reply, usage: usage ?? { inputTokens: 0, outputTokens: 0 } };
+}

@@ -1,0 +1,26 @@
+import type { Caller } from "../../features/accounts/index.ts";
+import type { Agents } from "../../features/agents/index.ts";
+import type { Models } from "../../features/models/index.ts";
+import type { Predictions } from "../../features/predictions/index.ts";
+import type { Runs } from "../../features/runs/index.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { BodyMemory } from "./body-memory.ts";
+
+export interface DoorDeps {
+  log: Log;
+  models: Models;
+  /** The endpoint id or agent that an alias of the caller, or of the operator, stands for. */
+  resolveAlias(caller: Caller, name: string): Promise<string | undefined>;
+  predictions: Predictions;
+  runs: Runs;
+  agents: Agents;
+  bodies: BodyMemory;
+  /** Origins whose pages may call the doors; `*` for all. */
+  corsOrigins: readonly string[];
+}
+
+/** The name in a request: an endpoint id, an alias, or `agents/<creator>/<slug>`. */
+export interface Named {
+  caller: Caller;
+  name: unknown;
+}

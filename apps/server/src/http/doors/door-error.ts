@@ -1,0 +1,90 @@
+import type { ErrorType } from "@gantry/wire";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { sentenceAboutRequest } from "../../features/predictions/index.ts";
+import type { Fault, Loc } from "../../kernel/errors.ts";
+import type { Log } from "../../kernel/log.ts";
+import { messageOfIssues } from "../foundation/issue-message.rules.ts";
+import { toFault } from "../foundation/to-fault.ts";
+
+/** An error before it is written in the dialect of a door. */
+export interface DoorError {
+  status: number;
+  type: ErrorType;
+  message: string;
+  /** The field of the request, as `messages[0].content`. */
+  param: string | null;
+  shouldRetry: boolean;
+  retryAfterSeconds: number | undefined;
+}
+
+/** How a protocol writes errors. */
+export interface ErrorDialect {
+  body(error: DoorError, requestId: string): Record<string, unknown>;
+}
+
+/** Types with another status than on Gantry's own routes. */
+const statuses: Partial<Record<ErrorType, number>> = { insufficient_funds: 402, storage_quota_exceeded: 413 };
+
+export function doorErrorOf(failure: Fault): DoorError {
+  const { type, issues, retryAfterSeconds } = failure;
+  const sentence = sentenceAboutRequest(failure);
+  const status = sentence === undefined ? statusOf(failure) : 400;
+  const isRetryable = failure.retryable && status !== 409 && sentence === undefined;
+  return {
+    status,
+    type,
+    message: sentence ?? (issues.length > 1 ? messageOfIssues(issues) : issues[0].msg),
+    param: paramOf(issues[0].loc),
+    shouldRetry: isRetryable,
+    retryAfterSeconds: retryAfterSeconds ?? (isRetryable && status === 503 ? 1 : undefined),
+  };
+}
+
+function statusOf({ type, status, cause }: Fault): number {
+  if (isTooLong(cause)) return 413;
+  return statuses[type] ?? (status === 422 ? 400 : status);
+}
+
+function isTooLong(cause: unknown): boolean {
+  return cause instanceof Error && "code" in cause && cause.code === "FST_ERR_CTP_BODY_TOO_LARGE";
+}
+
+function paramOf([where, ...steps]: Loc): string | null {
+  if (where !== "body" || steps.length === 0) return null;
+  return steps.reduce<string>((path, step) => {
+    if (typeof step === "number") return `${path}[${step}]`;
+    return path === "" ? step : `${path}.${step}`;
+  }, "");
+}
+
+export function doorErrorHeaders(failure: Fault, error: DoorError): Record<string, string> {
+  return {
+    ...failure.headers,
+    ...(error.status !== 401 && { "x-should-retry": String(error.shouldRetry) }),
+    ...(error.retryAfterSeconds !== undefined && {
+      "retry-after": String(Math.max(1, Math.ceil(error.retryAfterSeconds))),
+    }),
+  };
+}
+
+/** Applies to the routes of a plugin. */
+export function useDoorDialect(
+  app: FastifyInstance,
+  log: Log,
+  dialectOf: (request: FastifyRequest) => ErrorDialect,
+): void {
+  app.setErrorHandler((thrown: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    const failure = toFault(thrown);
+    const error = doorErrorOf(failure);
+    logServerError(log, request, failure);
+    return reply
+      .code(error.status)
+      .headers(doorErrorHeaders(failure, error))
+      .send(dialectOf(request).body(error, request.id));
+  });
+}
+
+export function logServerError(log: Log, request: FastifyRequest, failure: Fault): void {
+  if (!failure.isServerError || sentenceAboutRequest(failure) !== undefined) return;
+  log.error({ request_id: request.id, method: request.method, err: failure.cause ?? failure }, failure.message);
+}

@@ -1,0 +1,56 @@
+import { doorOperations } from "@gantry/wire/operations";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { anthropicDialect } from "../anthropic-api/anthropic-dialect.ts";
+import { openaiDialect } from "../openai-api/openai-dialect.ts";
+import { useLargeBodies } from "./body-memory.ts";
+import { answerPreflight, useCors } from "./cors.ts";
+import type { DoorDeps } from "./deps.ts";
+import { type ErrorDialect, useDoorDialect } from "./door-error.ts";
+
+export type DoorRoutes = (app: FastifyInstance, deps: DoorDeps) => void;
+
+/** The protocols of other services under `/v1`, each in its own error dialect. */
+export async function doors(
+  app: FastifyInstance,
+  {
+    version,
+    routes,
+    ...deps
+  }: DoorDeps & { version: string; routes: Record<"openai" | "anthropic", readonly DoorRoutes[]> },
+): Promise<void> {
+  const mount = (dialectOf: (request: FastifyRequest) => ErrorDialect, add: (scope: FastifyInstance) => void) =>
+    app.register(
+      async (scope) => {
+        useDoorDialect(scope, deps.log, dialectOf);
+        useCors(scope, deps.corsOrigins);
+        useLargeBodies(scope, deps.bodies);
+        add(scope);
+      },
+      { prefix: "/v1" },
+    );
+  // Lists of models have one path for both protocols.
+  await mount(
+    ({ headers }) => (headers["anthropic-version"] === undefined ? openaiDialect : anthropicDialect),
+    (scope) => {
+      for (const add of routes.openai) add(scope, deps);
+      for (const path of preflightPaths) scope.options(path, answerPreflight);
+      scope.get("/doors/openapi.json", async (request) => {
+        const { doorsDocument } = await import("@gantry/wire/openapi");
+        return doorsDocument(request.baseUrl, version);
+      });
+    },
+  );
+  await mount(
+    () => anthropicDialect,
+    (scope) => {
+      scope.addHook("onRequest", async (request, reply) => {
+        reply.header("request-id", request.id);
+      });
+      for (const add of routes.anthropic) add(scope, deps);
+    },
+  );
+}
+
+const preflightPaths = [
+  ...new Set(Object.values(doorOperations).map(({ path }) => path.replace("{path}", "*").replace(/\{(\w+)\}/g, ":$1"))),
+];
