@@ -83,7 +83,7 @@ export const manifestFields = {
     .min(1)
     .max(1_000_000_000)
     .optional()
-    .describe("Limit of an answer if the client of a chat protocol gives none. Default: 8192. Text models only."),
+    .describe("Tokens of an answer to a chat client that sets no limit. Default: 8192. Text models only."),
   model_size_in_billions: z.number().gt(0).max(1_000_000).optional().describe("Parameters. Text models only."),
   pricing: pricingSchema
     .default(manifestDefaults.pricing)

@@ -68,7 +68,7 @@ export interface Manifest {
   timeout_seconds: number;
   max_queue_seconds: number;
   context_window?: number;
-  /** Text models only: the limit of an answer if the caller of a chat protocol gives none. */
+  /** Text models only: tokens of an answer to a chat client that sets no limit. */
   max_output_tokens?: number;
   model_size_in_billions?: number;
   pricing: Pricing;

@@ -33,7 +33,7 @@ export async function doors(
     ({ headers }) => (headers["anthropic-version"] === undefined ? openaiDialect : anthropicDialect),
     (scope) => {
       for (const add of routes.openai) add(scope, deps);
-      for (const path of preflightPaths) scope.options(path, answerPreflight);
+      for (const path of paths) addPreflight(scope, path);
       scope.get("/doors/openapi.json", async (request) => {
         const { doorsDocument } = await import("@gantry/wire/openapi");
         return doorsDocument(request.baseUrl, version);
@@ -51,6 +51,9 @@ export async function doors(
   );
 }
 
-const preflightPaths = [
-  ...new Set(Object.values(doorOperations).map(({ path }) => path.replace("{path}", "*").replace(/\{(\w+)\}/g, ":$1"))),
-];
+const paths = new Set(Object.values(doorOperations).map(({ path }) => path));
+
+function addPreflight(app: FastifyInstance, path: string): void {
+  const url = path.replace("{path}", "*").replace(/\{(\w+)\}/g, ":$1");
+  app.options(url, { config: { routes: [`OPTIONS /v1${path}`] } }, answerPreflight);
+}
