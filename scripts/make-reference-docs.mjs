@@ -10,7 +10,7 @@ import { createMeasures } from "../apps/server/src/engines/telemetry/measures.ts
 import { runErrors } from "../apps/server/src/http/docs-pages/errors-page.ts";
 import { agentErrors } from "../packages/wire/src/agent-errors.ts";
 import { errorTable } from "../packages/wire/src/error-table.ts";
-import { accountDocument, agentsDocument, modelsDocument } from "../packages/wire/src/openapi/index.ts";
+import { accountDocument, agentsDocument, doorsDocument, modelsDocument } from "../packages/wire/src/openapi/index.ts";
 
 /** Metrics of Gantry; those of the process come from a library under their usual names. */
 export const metrics = [...createMeasures().described, ...describedGauges()];
@@ -76,13 +76,14 @@ const tables = {
   "model routes": () => routes(modelsDocument),
   "account routes": () => routes(accountDocument),
   "agent routes": () => routes(agentsDocument),
+  "door routes": () => routes(doorsDocument),
 };
 
 const pages = {
   settings: ["settings"],
   metrics: ["metrics"],
   errors: ["errors", "agent errors", "run errors"],
-  api: ["model routes", "account routes", "agent routes"],
+  api: ["model routes", "account routes", "agent routes", "door routes"],
 };
 
 /** Each page with its tables as the code has them now. */

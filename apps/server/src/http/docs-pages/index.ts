@@ -44,6 +44,7 @@ ${hasConsole ? "  /console/                    the console\n" : ""}  /docs/error
   /api/v1/openapi.json         OpenAPI: models (key required)
   /api/v2/openapi.json         OpenAPI: account, keys, usage, files, administration (key required)
   /v1/openapi.json             OpenAPI: agents platform (key required)
+  /v1/doors/openapi.json       OpenAPI: routes for OpenAI and Anthropic clients (key required)
   /mcp                         MCP server: models and agents as tools (key required)
   /healthz                     health check; /readyz for readiness
 

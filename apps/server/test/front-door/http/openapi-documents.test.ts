@@ -1,5 +1,5 @@
-import { accountApi, agentsApi, modelsApi } from "@gantry/wire/openapi";
-import { accountOperations, agentsOperations } from "@gantry/wire/operations";
+import { accountApi, agentsApi, doorsApi, modelsApi } from "@gantry/wire/openapi";
+import { accountOperations, agentsOperations, doorOperations } from "@gantry/wire/operations";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
@@ -61,6 +61,7 @@ describe.each([
   // The other operations are in the document of each model.
   ["/api/v1", modelsApi, ["listModels", "readModel", "putModel", "changeModel", "deleteModel", "restoreModel"]],
   ["/api/v2", accountApi, Object.keys(accountOperations)],
+  ["/v1/doors", doorsApi, Object.keys(doorOperations)],
 ])("the document of %s", (base, api, ids) => {
   const read = async () => (await gantry.call("GET", `${base}/openapi.json`)).body;
   const operationsOf = (paths: Record<string, Record<string, Operation>>) =>
@@ -73,7 +74,7 @@ describe.each([
     const result = await new Validator().validate(structuredClone(document));
     expect(result.errors ?? []).toEqual([]);
     expect([result.valid, document.openapi]).toEqual([true, "3.1.0"]);
-    expect(document.servers[0].url).toBe(gantry.url + base);
+    expect(document.servers[0].url).toBe(gantry.url + api.base);
     expect((await gantry.call("GET", `${base}/openapi.json`, { key: "" })).status).toBe(401);
   });
 
