@@ -31,7 +31,7 @@ export function nativeSize(body: Readonly<Record<string, unknown>>): NativeSize 
   return { ...size, text: texts.join("\n") };
 }
 
-/** Bodies are at most as deep as `parse-json.ts` and the stack allow, so recursion is safe. */
+/** The depth of bodies is bounded before. */
 function collect(value: unknown, texts: string[], size: NativeSize): void {
   if (typeof value === "string") {
     texts.push(value);

@@ -1,8 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import { fault } from "../../kernel/errors.ts";
+import { deepestBody, isWithinDepth } from "../../kernel/storable-issues.ts";
 import { jsonParserOf } from "../foundation/parse-json.ts";
 import { callerOf } from "../foundation/require-caller.ts";
 
+/** A tool's schema, or arguments, with the levels of a protocol around them. */
+const deepestRequest = deepestBody + 20;
 const megabyte = 1_048_576;
 export const largestBody = 32 * megabyte;
 /** Of all requests together. Parsed and rewritten, a body takes about four times its size. */
@@ -57,6 +60,10 @@ export function useLargeBodies(app: FastifyInstance, bodies: BodyMemory): void {
       });
     }
     reply.raw.once("close", release);
+  });
+  // Translations walk through the body.
+  app.addHook("preHandler", async ({ body }) => {
+    if (!isWithinDepth(body, deepestRequest)) throw fault("json_invalid", "The body is nested too deeply.");
   });
   app.addContentTypeParser<Buffer>(
     "application/json",
