@@ -51,7 +51,8 @@ const encryptedShare = 0.25;
 export function sentText(message: ChatMessage): string {
   if (message.role !== "assistant") return textOfContent(message.content);
   const calls = message.toolCalls.map((call) => call.name + JSON.stringify(call.arguments));
-  const thoughts = message.opaque === undefined ? [message.reasoning ?? ""] : thoughtsIn(message.opaque, message.text);
+  const plain = message.reasoning === undefined ? [] : [message.reasoning];
+  const thoughts = message.opaque === undefined ? plain : thoughtsIn(message.opaque, message.text);
   return [message.text, ...calls, ...thoughts].join("\n");
 }
 
@@ -149,8 +150,16 @@ export interface NativeEvent {
   name: string | undefined;
   /** JSON text, or `[DONE]`. */
   data: string;
-  /** If the event contains only text: the parts of `data` before and after the text's JSON string. */
-  around?: { before: string; text: string; after: string } | undefined;
+  /** Set if the event contains only text and repeats the form of an earlier one. */
+  around?: TextWithin | undefined;
+}
+
+/** An event in three parts, `data === before + text + after`. `text` is still escaped, without its quotation marks. */
+export interface TextWithin {
+  /** The same string for every event of this form, so that a changed copy can be kept. */
+  before: string;
+  text: string;
+  after: string;
 }
 
 export interface ChatResult {

@@ -91,17 +91,14 @@ export async function requestUpstream(net: Net, call: UpstreamCall): Promise<Net
 }
 
 export function requestJson(net: Net, call: UpstreamCall): Promise<{ headers: NetHeaders; json: unknown }> {
-  return withRetries(call, async () => {
-    const answer = await answerOf(net, call);
-    const text = await answer.body.text();
-    return { headers: answer.headers, json: parsed(text, call.key) };
-  });
+  return withRetries(call, () => requestJsonOnce(net, call));
 }
 
-async function answerOf(net: Net, call: UpstreamCall): Promise<NetResponse> {
+/** One try, for callers that also retry failures reported within the JSON. */
+export async function requestJsonOnce(net: Net, call: UpstreamCall): Promise<{ headers: NetHeaders; json: unknown }> {
   const answer = await net.request(await netRequestOf(call));
-  if (isSuccess(answer)) return answer;
-  throw await refusal(call, answer);
+  if (!isSuccess(answer)) throw await refusal(call, answer);
+  return { headers: answer.headers, json: parsed(await answer.body.text(), call.key) };
 }
 
 function isSuccess({ status }: NetResponse): boolean {

@@ -4,9 +4,11 @@ import { anthropicDialect } from "../test-upstreams/anthropic.dialect.ts";
 import { openTextBench, picture, streaming, type TextBench } from "../test-upstreams/text-bench.ts";
 import { answering } from "../test-upstreams/text-upstream.ts";
 import { describeTextBackend } from "../text/backend.contract.ts";
+import { describeNative } from "../text/native.contract.ts";
 import { createAnthropic } from "./anthropic.ts";
 
 describeTextBackend("anthropic", anthropicDialect, createAnthropic);
+describeNative(anthropicDialect, createAnthropic, "anthropic");
 
 const usage = { input: 3, output: 2 };
 const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };

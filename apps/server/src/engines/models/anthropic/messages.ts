@@ -1,6 +1,6 @@
 import { isRecord } from "../../../kernel/is-record.ts";
-import type { ChatMessage, ToolCall } from "../chat.ts";
-import type { InlineImage } from "../text/request.ts";
+import type { ChatMessage, Content, ToolCall } from "../chat.ts";
+import { writeParts } from "../text/request.ts";
 
 export type Block = Record<string, unknown>;
 
@@ -16,7 +16,7 @@ export interface AnthropicOpaque {
 }
 
 /** The Messages API wants system text apart, alternating roles, all tool results in one message, and no empty text. */
-export function writeMessages(messages: readonly ChatMessage[], images: readonly InlineImage[]) {
+export function writeMessages(messages: readonly ChatMessage[]) {
   const system: string[] = [];
   const written: Message[] = [];
   for (const message of messages) {
@@ -30,23 +30,32 @@ export function writeMessages(messages: readonly ChatMessage[], images: readonly
     if (last?.role === role) last.content.push(...content);
     else if (content.length > 0) written.push({ role, content });
   }
-  if (images.length > 0) addImages(written, images);
   return { system: system.join("\n\n"), messages: written };
 }
 
-function blocksOf(message: Exclude<ChatMessage, { role: "system" }> | ChatMessage): Block[] {
+function blocksOf(message: ChatMessage): Block[] {
   if (message.role === "assistant") return assistantBlocks(message);
   if (message.role === "tool") {
     return [
       {
         type: "tool_result",
         tool_use_id: message.callId,
-        content: message.content,
+        content: typeof message.content === "string" ? message.content : contentBlocks(message.content),
         ...(message.isError && { is_error: true }),
       },
     ];
   }
-  return message.content === "" ? [] : [{ type: "text", text: message.content }];
+  return contentBlocks(message.content);
+}
+
+function contentBlocks(content: Content): Block[] {
+  return writeParts<Block>(content, {
+    text: (text) => ({ type: "text", text }),
+    image: ({ contentType, base64 }) => ({
+      type: "image",
+      source: { type: "base64", media_type: contentType, data: base64 },
+    }),
+  });
 }
 
 function assistantBlocks(message: Extract<ChatMessage, { role: "assistant" }>): Block[] {
@@ -76,16 +85,6 @@ function withArguments(block: Block, toolCalls: readonly ToolCall[]): Block {
 
 function isOwn(opaque: unknown): opaque is AnthropicOpaque {
   return isRecord(opaque) && opaque.protocol === "anthropic" && Array.isArray(opaque.content);
-}
-
-function addImages(messages: Message[], images: readonly InlineImage[]): void {
-  const blocks = images.map((image) => ({
-    type: "image",
-    source: { type: "base64", media_type: image.contentType, data: image.base64 },
-  }));
-  const last = messages.at(-1);
-  if (last?.role === "user") last.content.unshift(...blocks);
-  else messages.push({ role: "user", content: blocks });
 }
 
 /** Marks the end of a prefix that will be sent again. Thoughts cannot have the mark. */

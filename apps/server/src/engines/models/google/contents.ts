@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../../kernel/is-record.ts";
-import type { ChatMessage, ToolCall } from "../chat.ts";
-import type { InlineImage } from "../text/request.ts";
+import { type Content as ChatContent, type ChatMessage, type ToolCall, textOfContent } from "../chat.ts";
+import { writeParts } from "../text/request.ts";
 
 export type Part = Record<string, unknown>;
 
@@ -39,11 +39,7 @@ function idField(id: string): { id?: string } {
 }
 
 /** `mayBeUnsigned`: the model accepts calls without signatures. */
-export function writeContents(
-  messages: readonly ChatMessage[],
-  images: readonly InlineImage[],
-  mayBeUnsigned: boolean,
-) {
+export function writeContents(messages: readonly ChatMessage[], mayBeUnsigned: boolean) {
   const system: string[] = [];
   const contents: Content[] = [];
   for (const message of messages) {
@@ -57,19 +53,17 @@ export function writeContents(
     if (last?.role === role) last.parts.push(...parts);
     else if (parts.length > 0) contents.push({ role, parts });
   }
-  const pictures = images.map((image) => ({ inlineData: { mimeType: image.contentType, data: image.base64 } }));
-  const last = contents.at(-1);
-  if (last?.role === "user") last.parts.push(...pictures);
-  else if (pictures.length > 0) contents.push({ role: "user", parts: pictures });
   return { system: system.join("\n\n"), contents };
 }
 
 function partsOf(message: ChatMessage, mayBeUnsigned: boolean): Part[] {
   if (message.role === "tool") {
-    const response = message.isError ? { error: message.content } : { result: message.content };
-    return [{ functionResponse: { ...idField(message.callId), name: toWireName(message.name), response } }];
+    const text = textOfContent(message.content);
+    const response = message.isError ? { error: text } : { result: text };
+    const result = { functionResponse: { ...idField(message.callId), name: toWireName(message.name), response } };
+    return [result, ...contentParts(message.content).filter((part) => "inlineData" in part)];
   }
-  if (message.role !== "assistant") return message.content === "" ? [] : [{ text: message.content }];
+  if (message.role !== "assistant") return contentParts(message.content);
   const { opaque, toolCalls } = message;
   // Calls may have been removed from the message on purpose.
   if (isOwn(opaque) && opaque.callIds.join() === toolCalls.map((call) => call.id).join()) {
@@ -80,6 +74,13 @@ function partsOf(message: ChatMessage, mayBeUnsigned: boolean): Part[] {
     functionCall: { ...idField(call.id), name: toWireName(call.name), args: call.arguments },
   }));
   return [...text, ...calls];
+}
+
+function contentParts(content: ChatContent): Part[] {
+  return writeParts<Part>(content, {
+    text: (text) => ({ text }),
+    image: ({ contentType, base64 }) => ({ inlineData: { mimeType: contentType, data: base64 } }),
+  });
 }
 
 /** Documented by the API for calls without their signature. */

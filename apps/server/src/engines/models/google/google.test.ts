@@ -34,7 +34,7 @@ describe("google protocol", () => {
     expect(bench.sent()).toEqual({
       safetySettings,
       contents: [
-        { role: "user", parts: [{ text: "Hi" }, { inlineData: { mimeType: "image/png", data: "cGljdHVyZQ==" } }] },
+        { role: "user", parts: [{ inlineData: { mimeType: "image/png", data: "cGljdHVyZQ==" } }, { text: "Hi" }] },
       ],
       systemInstruction: { parts: [{ text: "Be brief" }] },
       generationConfig: { maxOutputTokens: 7, seed: 1, topK: 5 },

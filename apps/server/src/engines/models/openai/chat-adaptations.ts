@@ -8,22 +8,30 @@ export interface Adaptations {
   maxTokensField: "max_tokens" | "max_completion_tokens";
   reportsUsage: boolean;
   hasSchemas: boolean;
+  hasJsonMode: boolean;
   /** Refused for their content; other schemas are still sent. */
   refusedSchemas: WeakSet<object>;
   /** Some servers cannot force a tool while the model thinks. */
   forcesTools: boolean;
   /** The server accepts the thoughts that it sent. */
   takesThoughts: boolean;
+  /** Optional fields that the server does not know. */
+  refusedHints: Set<(typeof hints)[number]>;
 }
+
+/** Fields without which an answer is still right. OpenAI's older models refuse the first, its thinking models the second. */
+const hints = ["reasoning_effort", "parallel_tool_calls"] as const;
 
 export function createAdaptations(maxTokensField: Adaptations["maxTokensField"] = "max_tokens"): Adaptations {
   return {
     maxTokensField,
     reportsUsage: true,
     hasSchemas: true,
+    hasJsonMode: true,
     refusedSchemas: new WeakSet(),
     forcesTools: true,
     takesThoughts: true,
+    refusedHints: new Set(),
   };
 }
 
@@ -38,20 +46,29 @@ const blamesSchema = /invalid (?:json )?schema|invalid json payload/i;
 export function learnFrom({ status, body }: UpstreamFailure, request: TextRequest, learned: Adaptations): void {
   if (status !== 400 && status !== 422) return;
   // A server may quote the request, so ignore field names that the caller's own content contains.
-  const content = JSON.stringify([request.messages.map(contentOf), request.tools ?? [], request.extra ?? {}]);
+  const content = JSON.stringify(contentsOf(request));
   const names = (field: string) => body.includes(field) && !content.includes(field);
   if (names("max_completion_tokens")) learned.maxTokensField = "max_completion_tokens";
   if (names("stream_options")) learned.reportsUsage = false;
   if (namesThoughts.test(body) && !namesThoughts.test(content) && saysUnsupported.test(body))
     learned.takesThoughts = false;
+  for (const hint of hints) if (names(hint)) learned.refusedHints.add(hint);
   const { responseSchema } = request;
-  if (!responseSchema) return;
+  if (request.native) return;
+  if (!responseSchema) {
+    if (request.responseFormat === "json" && namesSchemas.test(body)) learned.hasJsonMode = false;
+    return;
+  }
   if (!bindsAnswer(request, learned)) {
     if (names("tool_choice")) learned.forcesTools = false;
   } else if (namesSchemas.test(body)) {
     if (blamesSchema.test(body)) learned.refusedSchemas.add(responseSchema);
     else learned.hasSchemas = false;
   }
+}
+
+function contentsOf({ native, messages, tools = [], extra = {} }: TextRequest): unknown {
+  return native ? [native.body.messages, native.body.tools] : [messages.map(contentOf), tools, extra];
 }
 
 function contentOf(message: ChatMessage): unknown {

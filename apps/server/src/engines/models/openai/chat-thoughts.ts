@@ -22,12 +22,14 @@ export function serverMark(url: string, model: string): string {
   return createHash("sha256").update(`${url}\n${model}`).digest("hex").slice(0, 16);
 }
 
+/** Plain thoughts are those of a client that keeps its own messages. `server` is undefined if thoughts are refused. */
 export function thoughtsOf(
-  { opaque, toolCalls }: Extract<ChatMessage, { role: "assistant" }>,
+  { opaque, toolCalls, reasoning }: Extract<ChatMessage, { role: "assistant" }>,
   server: string | undefined,
 ): Record<string, string> {
-  if (toolCalls.length === 0 || !isOwn(opaque) || opaque.server !== server) return {};
-  return { [opaque.field]: opaque.text };
+  if (toolCalls.length === 0 || server === undefined) return {};
+  if (isOwn(opaque)) return opaque.server === server ? { [opaque.field]: opaque.text } : {};
+  return opaque === undefined && reasoning ? { [thoughtFields[0]]: reasoning } : {};
 }
 
 function isOwn(opaque: unknown): opaque is OpenAiChatOpaque {

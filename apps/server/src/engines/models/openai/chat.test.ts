@@ -4,9 +4,11 @@ import { openAiChatDialect } from "../test-upstreams/openai-chat.dialect.ts";
 import { openTextBench, picture, streaming, type TextBench } from "../test-upstreams/text-bench.ts";
 import { answering, type Behaviour, refusing } from "../test-upstreams/text-upstream.ts";
 import { describeTextBackend } from "../text/backend.contract.ts";
+import { describeNative } from "../text/native.contract.ts";
 import { createOpenAiChat } from "./chat.ts";
 
 describeTextBackend("openai-chat", openAiChatDialect, createOpenAiChat);
+describeNative(openAiChatDialect, createOpenAiChat, "openai-chat");
 
 const usage = { input: 3, output: 2 };
 const end = { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
@@ -59,8 +61,8 @@ describe("openai-chat protocol", () => {
       {
         role: "user",
         content: [
-          { type: "text", text: "What is it?" },
           { type: "image_url", image_url: { url: "data:image/png;base64,cGljdHVyZQ==" } },
+          { type: "text", text: "What is it?" },
         ],
       },
     ]);

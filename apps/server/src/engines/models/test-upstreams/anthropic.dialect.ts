@@ -46,6 +46,43 @@ function toolProblem({ name, input_schema: schema }: Tool, n: number): string | 
     : undefined;
 }
 
+const versions = ["2026-10-21", "2023-06-01"];
+
+type Thinking = { type: string; budget_tokens?: number };
+
+function thinkingProblem(body: Record<string, unknown>): string | undefined {
+  const thinking = body.thinking as Thinking | undefined;
+  if (thinking?.type !== "enabled") return undefined;
+  const { budget_tokens: budget = 0 } = thinking;
+  if (budget < 1024) return "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024";
+  if (budget >= Number(body.max_tokens)) return "`max_tokens` must be greater than `thinking.budget_tokens`";
+  if ("temperature" in body || "top_p" in body) return "`temperature` may only be set to 1 when thinking is enabled";
+  const choice = (body.tool_choice as { type: string } | undefined)?.type;
+  if (choice === "any" || choice === "tool") return "Thinking may not be enabled when tool_choice forces tool use.";
+  const last = (body.messages as Message[]).findLast(({ role }) => role === "assistant");
+  const starts = last?.content[0]?.type;
+  if (!last?.content.some(({ type }) => type === "tool_use") || starts === "thinking") return undefined;
+  return "Expected `thinking` or `redacted_thinking`, but found `tool_use`";
+}
+
+function stopOf({ toolCalls = [], stop = "end", stopText }: ScriptedAnswer) {
+  const reasons = {
+    end: "end_turn",
+    length: "max_tokens",
+    refused: "refusal",
+    stop_sequence: "stop_sequence",
+  } as const;
+  return { stop_reason: toolCalls.length > 0 ? "tool_use" : reasons[stop], stop_sequence: stopText ?? null };
+}
+
+function inputUsage({ usage }: ScriptedAnswer) {
+  if (!usage) return {};
+  const { input, cached = 0 } = usage;
+  return { input_tokens: input - cached, cache_read_input_tokens: cached, cache_creation_input_tokens: 0 };
+}
+
+const message = { id: "msg_1", type: "message", role: "assistant", model: "m-1" };
+
 export const anthropicDialect: Dialect = {
   path: "/v1/messages",
   ping: event({ type: "ping" }),
@@ -53,10 +90,14 @@ export const anthropicDialect: Dialect = {
 
   problem(body, headers) {
     if (headers["x-api-key"] !== "sk-secret-4711") return "invalid x-api-key";
-    if (headers["anthropic-version"] !== "2023-06-01") return "anthropic-version: header is required";
+    if (!versions.includes(String(headers["anthropic-version"]))) return "anthropic-version: header is required";
+    const isNewest = headers["anthropic-version"] === versions[0];
+    const removed = ["temperature", "top_p", "top_k"].find((name) => isNewest && name in body);
+    if (removed !== undefined) return `${removed}: Extra inputs are not permitted`;
     if (typeof body.max_tokens !== "number") return "max_tokens: Field required";
     if ("seed" in body) return "seed: Extra inputs are not permitted";
-    if (body.stream !== true) return "this server only streams";
+    const thinkingIssue = thinkingProblem(body);
+    if (thinkingIssue !== undefined) return thinkingIssue;
     for (const [n, tool] of ((body.tools ?? []) as Tool[]).entries()) {
       const problem = toolProblem(tool, n);
       if (problem !== undefined) return problem;
@@ -65,12 +106,9 @@ export const anthropicDialect: Dialect = {
   },
 
   blocks(answer: ScriptedAnswer) {
-    const { input = 1, output = 1, cached } = answer.usage ?? {};
-    const first = answer.usage
-      ? { input_tokens: input - (cached ?? 0), cache_read_input_tokens: cached ?? 0, cache_creation_input_tokens: 0 }
-      : {};
-    const message = { id: "msg_1", type: "message", role: "assistant", content: [], model: "m-1", stop_reason: null };
-    const blocks = [event({ type: "message_start", message: { ...message, usage: { ...first, output_tokens: 1 } } })];
+    const usageAtStart = { ...inputUsage(answer), output_tokens: 1 };
+    const opening = { ...message, content: [], stop_reason: null, usage: usageAtStart };
+    const blocks = [event({ type: "message_start", message: opening })];
     const thoughts = (answer.reasoning ?? []).map((thinking) => ({ type: "thinking_delta", thinking }));
     if (thoughts.length > 0) {
       const signed = [...thoughts, { type: "signature_delta", signature: "c2lnbmVk" }];
@@ -84,11 +122,27 @@ export const anthropicDialect: Dialect = {
       const deltas = pieces.map((partial_json) => ({ type: "input_json_delta", partial_json }));
       blocks.push(...block(n + 2, { type: "tool_use", id: call.id, name: call.name, input: {} }, deltas));
     });
-    const ends = { end: "end_turn", length: "max_tokens", refused: "refusal" } as const;
-    const stop = (answer.toolCalls ?? []).length > 0 ? "tool_use" : ends[answer.stop ?? "end"];
-    const usage = answer.usage ? { usage: { output_tokens: output } } : {};
-    blocks.push(event({ type: "message_delta", delta: { stop_reason: stop, stop_sequence: null }, ...usage }));
+    const usage = answer.usage ? { usage: { output_tokens: answer.usage.output } } : {};
+    blocks.push(event({ type: "message_delta", delta: stopOf(answer), ...usage }));
     return [...blocks, event({ type: "message_stop" })];
+  },
+
+  whole(answer: ScriptedAnswer) {
+    const thoughts = (answer.reasoning ?? []).join("");
+    const text = (answer.text ?? []).join("");
+    const calls = (answer.toolCalls ?? []).map(({ id, name, arguments: json }) => {
+      return { type: "tool_use", id, name, input: JSON.parse(json) as unknown };
+    });
+    return {
+      ...message,
+      content: [
+        ...(thoughts === "" ? [] : [{ type: "thinking", thinking: thoughts, signature: "c2lnbmVk" }]),
+        ...(text === "" ? [] : [{ type: "text", text }]),
+        ...calls,
+      ],
+      ...stopOf(answer),
+      usage: { ...inputUsage(answer), output_tokens: answer.usage?.output ?? 1 },
+    };
   },
 
   errorBlock: (kind, message) =>

@@ -119,7 +119,8 @@ export const googleDialect: Dialect = {
       thoughtSignature: "c2lnbmVk",
     }));
     if (calls.length > 0) blocks.push(parts(calls));
-    const finishReason = { end: "STOP", length: "MAX_TOKENS", refused: "SAFETY" }[answer.stop ?? "end"];
+    const reasons = { end: "STOP", length: "MAX_TOKENS", refused: "SAFETY", stop_sequence: "STOP" } as const;
+    const finishReason = reasons[answer.stop ?? "end"];
     const thoughts = (answer.reasoning ?? []).length > 0 ? 1 : 0;
     const usage = answer.usage && {
       promptTokenCount: answer.usage.input,

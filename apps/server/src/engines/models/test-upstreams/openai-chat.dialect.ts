@@ -18,6 +18,16 @@ function toolProblem({ function: { name, parameters } }: Tool): string | undefin
   return `Invalid schema for function '${name}': schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level.`;
 }
 
+function finishOf({ toolCalls = [], stop = "end" }: ScriptedAnswer): string {
+  const reasons = { end: "stop", length: "length", refused: "content_filter", stop_sequence: "stop" } as const;
+  return toolCalls.length > 0 ? "tool_calls" : reasons[stop];
+}
+
+function usageOf({ input, output, cached }: NonNullable<ScriptedAnswer["usage"]>) {
+  const details = cached === undefined ? {} : { prompt_tokens_details: { cached_tokens: cached } };
+  return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output, ...details };
+}
+
 export const openAiChatDialect: Dialect = {
   path: "/v1/chat/completions",
   ping: ": OPENROUTER PROCESSING",
@@ -25,7 +35,8 @@ export const openAiChatDialect: Dialect = {
 
   problem(body, headers) {
     if (headers.authorization !== "Bearer sk-secret-4711") return "Incorrect API key provided";
-    if (body.stream !== true) return "this server only streams";
+    if (body.stream !== true && "stream_options" in body)
+      return "stream_options is only allowed when stream is enabled";
     const messages = body.messages as Message[];
     if (!Array.isArray(messages) || messages.length === 0) return "messages: empty array";
     for (const tool of (body.tools ?? []) as Tool[]) {
@@ -61,15 +72,30 @@ export const openAiChatDialect: Dialect = {
         blocks.push(delta({ tool_calls: [{ index, function: { arguments: piece } }] }));
       });
     }
-    const finish = { end: "stop", length: "length", refused: "content_filter" }[answer.stop ?? "end"];
-    blocks.push(delta({}, calls.length > 0 ? "tool_calls" : finish));
-    if (answer.usage) {
-      const { input, output, cached } = answer.usage;
-      const details = cached === undefined ? {} : { prompt_tokens_details: { cached_tokens: cached } };
-      const usage = { prompt_tokens: input, completion_tokens: output, total_tokens: input + output, ...details };
-      blocks.push(chunk({ choices: [], usage }));
-    }
+    blocks.push(delta({}, finishOf(answer)));
+    if (answer.usage) blocks.push(chunk({ choices: [], usage: usageOf(answer.usage) }));
     return [...blocks, "data: [DONE]"];
+  },
+
+  whole(answer: ScriptedAnswer) {
+    const thoughts = (answer.reasoning ?? []).join("");
+    const tool_calls = (answer.toolCalls ?? []).map(({ id, name, arguments: json }) => {
+      return { id, type: "function", function: { name, arguments: json } };
+    });
+    const message = {
+      role: "assistant",
+      content: answer.text?.join("") ?? null,
+      ...(thoughts !== "" && { reasoning_content: thoughts }),
+      ...(tool_calls.length > 0 && { tool_calls }),
+    };
+    return {
+      id: "chatcmpl-1",
+      object: "chat.completion",
+      created: 1,
+      model: "m-1",
+      choices: [{ index: 0, message, finish_reason: finishOf(answer) }],
+      ...(answer.usage && { usage: usageOf(answer.usage) }),
+    };
   },
 
   errorBlock: (kind, message) =>

@@ -9,7 +9,9 @@ export interface ScriptedAnswer {
   reasoning?: readonly string[];
   toolCalls?: readonly { id: string; name: string; arguments: string }[];
   usage?: { input: number; output: number; cached?: number } | undefined;
-  stop?: "end" | "length" | "refused";
+  stop?: "end" | "length" | "refused" | "stop_sequence";
+  /** The stop text, for protocols that name it. */
+  stopText?: string;
 }
 
 /** Writes answers and errors of one protocol. */
@@ -19,6 +21,8 @@ export interface Dialect {
   problem(body: Record<string, unknown>, headers: IncomingMessage["headers"]): string | undefined;
   /** The blocks of the stream, each without its blank line. */
   blocks(answer: ScriptedAnswer): string[];
+  /** The body of an answer that is not streamed, for protocols with native requests. */
+  whole?(answer: ScriptedAnswer): Record<string, unknown>;
   /** A fragment of text in the middle of an answer. */
   textBlock(text: string): string;
   errorBlock(kind: "overloaded" | "failed", message: string): string;
@@ -95,7 +99,11 @@ export function beginStream(response: ServerResponse): void {
 }
 
 export function answering(answer: ScriptedAnswer): Behaviour {
-  return ({ response, dialect }) => {
+  return ({ response, dialect, body }) => {
+    if (body.stream === false && dialect.whole) {
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(dialect.whole(answer)));
+      return;
+    }
     beginStream(response);
     response.end(
       dialect

@@ -1,5 +1,4 @@
 import type { ChatTool } from "../chat.ts";
-import type { TextAnswer } from "./answer.ts";
 import type { TextRequest } from "./request.ts";
 
 /**
@@ -23,17 +22,4 @@ export function withAnswerTool({ tools = [], toolChoice, responseSchema }: TextR
     return { tools: [...tools, answerTool], toolChoice: { name: answerToolName } };
   }
   return { tools: [...tools, answerTool], toolChoice: typeof toolChoice === "object" ? toolChoice : "required" };
-}
-
-/** The arguments of the answer tool become the answer, unless other tools were called too. */
-export function takeSubmittedAnswer(answer: TextAnswer): void | Promise<void> {
-  const { toolCalls } = answer;
-  const submitted = toolCalls.find((call) => call.name === answerToolName);
-  if (!submitted) return;
-  toolCalls.splice(0, toolCalls.length, ...toolCalls.filter((call) => call.name !== answerToolName));
-  if (toolCalls.length > 0) return;
-  // Text before the submitted answer counts as reasoning.
-  answer.reasoning += answer.text;
-  answer.text = "";
-  return answer.addText(submitted.json || (answer.cutByLength ? "" : "{}"));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type ArrivingToolCall, finishedToolCall, TextAnswer } from "./answer.ts";
-import { answerToolName, takeSubmittedAnswer } from "./answer-tool.ts";
+import { answerToolName } from "./answer-tool.ts";
 
 const arriving = (json = "", name = "look"): ArrivingToolCall => ({ id: "call_1", name, json });
 const finished = ({ toolCalls }: TextAnswer) => toolCalls.map((call) => finishedToolCall(call).arguments);
@@ -46,10 +46,10 @@ describe("arguments that are nested too deeply", () => {
 
 describe("a submitted answer", () => {
   const handedIn = (json: string, cutByLength: boolean) => {
-    const answer = new TextAnswer({});
+    const answer = new TextAnswer({ responseSchema: {} });
     answer.toolCalls.push(arriving(json, answerToolName));
     answer.cutByLength = cutByLength;
-    takeSubmittedAnswer(answer);
+    void answer.finishCalls();
     return { text: answer.text, calls: answer.toolCalls.length, stop: answer.stop };
   };
 

@@ -2,6 +2,9 @@ import { isRecord } from "../../../kernel/is-record.ts";
 import { deepestBody, isWithinDepth } from "../../../kernel/storable-issues.ts";
 import type { ChatCall, ChatResult, ToolCall } from "../chat.ts";
 import { broken, UpstreamError } from "../upstream.ts";
+import { answerToolName } from "./answer-tool.ts";
+import { after, inOrder, type Pause } from "./pause.ts";
+import { type Restore, restoredJson } from "./tool-parameters.ts";
 
 /** A tool call whose arguments arrive as fragments of JSON text. */
 export interface ArrivingToolCall {
@@ -10,6 +13,8 @@ export interface ArrivingToolCall {
   json: string;
   /** The answer reached its length limit within this call: some or all of its arguments may be missing. */
   isCut?: boolean;
+  /** Converts the complete arguments to the tool's own schema. Until then they are not passed on. */
+  restore?: Restore | undefined;
 }
 
 /** Missing figures are counted when the answer has ended. */
@@ -24,6 +29,8 @@ export interface ReportedUsage {
 /** Bounds the memory that an upstream can fill with text, reasoning and arguments. */
 const longestAnswer = 8 * 1024 * 1024;
 
+type Receiver = Pick<ChatCall, "onText" | "onReasoning" | "onToolCall" | "responseSchema">;
+
 /** One answer of any protocol. Fragments are passed on at once and collected for the result. */
 export class TextAnswer {
   text = "";
@@ -32,16 +39,20 @@ export class TextAnswer {
   readonly usage: ReportedUsage = {};
   opaque: unknown;
   refused = false;
+  /** The stop text that ended the answer. Empty if the upstream does not name it. */
+  stopSequence: string | undefined;
   delivered = false;
-  readonly #call: Pick<ChatCall, "onText" | "onReasoning">;
+  readonly #call: Receiver;
+  /** Calls that were passed on, in order, with the length of their arguments so far. */
+  readonly #shown = new Map<ArrivingToolCall, { index: number; length: number }>();
   #length = 0;
   #cutByLength = false;
 
-  constructor(call: Pick<ChatCall, "onText" | "onReasoning">) {
+  constructor(call: Receiver) {
     this.#call = call;
   }
 
-  addText(fragment: string): void | Promise<void> {
+  addText(fragment: string): Pause {
     if (fragment === "") return;
     this.#grow(fragment);
     this.text += fragment;
@@ -49,7 +60,7 @@ export class TextAnswer {
     return this.#call.onText?.(fragment);
   }
 
-  addReasoning(fragment: string): void | Promise<void> {
+  addReasoning(fragment: string): Pause {
     if (fragment === "") return;
     this.#grow(fragment);
     this.reasoning += fragment;
@@ -58,11 +69,66 @@ export class TextAnswer {
     return this.#call.onReasoning(fragment);
   }
 
-  addArguments(call: ArrivingToolCall, fragment: string): void {
+  startCall(call: ArrivingToolCall): Pause {
+    this.toolCalls.push(call);
+    return this.#show(call);
+  }
+
+  addArguments(call: ArrivingToolCall, fragment: string): Pause {
     this.#grow(fragment);
     call.json += fragment;
     // Some servers send the last fragment together with the finish reason.
     if (this.#cutByLength) call.isCut = true;
+    return this.toolCalls.includes(call) ? this.#show(call) : undefined;
+  }
+
+  /** Restores and passes on all arguments, and takes the submitted answer. May be called again if more arrives. */
+  finishCalls(): Pause {
+    for (const call of this.toolCalls) {
+      if (call.restore) call.json = restoredJson(call.json, call.restore);
+      call.restore = undefined;
+      // Tools without parameters are often called without any text, which clients cannot parse.
+      if (call.json.trim() === "" && !call.isCut) call.json = "{}";
+    }
+    const pause = inOrder(this.toolCalls, (call) => this.#show(call));
+    return after(pause, () => this.#takeSubmitted());
+  }
+
+  /** A call is passed on once its name is known. The answer tool is not a tool of the caller. */
+  #show(call: ArrivingToolCall): Pause {
+    const { onToolCall } = this.#call;
+    if (!onToolCall || call.name === "" || this.#isAnswer(call)) return;
+    this.delivered = true;
+    const { id, name, json } = call;
+    let shown = this.#shown.get(call);
+    let pause: Pause | undefined;
+    if (!shown) {
+      shown = { index: this.#shown.size, length: 0 };
+      this.#shown.set(call, shown);
+      pause = onToolCall({ index: shown.index, id, name, arguments: "" });
+    }
+    const piece = call.restore ? "" : json.slice(shown.length);
+    if (piece === "") return pause;
+    shown.length = json.length;
+    const { index } = shown;
+    return after(pause, () => onToolCall({ index, id, name, arguments: piece }));
+  }
+
+  #isAnswer({ name }: ArrivingToolCall): boolean {
+    return name === answerToolName && this.#call.responseSchema !== undefined;
+  }
+
+  /** The arguments of the answer tool become the answer, unless other tools were called too. */
+  #takeSubmitted(): Pause {
+    const { toolCalls } = this;
+    const submitted = toolCalls.find((call) => this.#isAnswer(call));
+    if (!submitted) return;
+    toolCalls.splice(0, toolCalls.length, ...toolCalls.filter((call) => !this.#isAnswer(call)));
+    if (toolCalls.length > 0) return;
+    // Text before the submitted answer counts as reasoning.
+    this.reasoning += this.text;
+    this.text = "";
+    return this.addText(submitted.json);
   }
 
   get cutByLength(): boolean {
@@ -83,7 +149,8 @@ export class TextAnswer {
   get stop(): ChatResult["stop"] {
     if (this.refused) return "refused";
     if (this.cutByLength) return "length";
-    return this.toolCalls.length > 0 ? "tool_calls" : "end";
+    if (this.toolCalls.length > 0) return "tool_calls";
+    return this.stopSequence === undefined ? "end" : "stop_sequence";
   }
 
   #grow(fragment: string): void {

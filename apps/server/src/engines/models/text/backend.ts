@@ -1,25 +1,31 @@
 import { randomUUID } from "node:crypto";
 import { Fault } from "../../../kernel/errors.ts";
+import { isRecord } from "../../../kernel/is-record.ts";
 import { usualAnswerTokens } from "../../../kernel/money.ts";
 import { deepestBody, isWithinDepth } from "../../../kernel/storable-issues.ts";
 import type { Net, NetBounds } from "../../net/net.ts";
-import { type ChatDriver, type ChatResult, promptText } from "../chat.ts";
+import { type ChatCall, type ChatDriver, type ChatResult, type Protocol, promptText } from "../chat.ts";
 import { cacheUse, Interrupted, type ModelDriver, type TokenUsage } from "../driver.ts";
 import { countTokens, estimateTokens } from "../token-count.ts";
-import { broken, type UpstreamCall, UpstreamFailure } from "../upstream.ts";
+import { broken, requestJsonOnce, type UpstreamCall, UpstreamFailure, withRetries } from "../upstream.ts";
 import { finishedToolCall, TextAnswer } from "./answer.ts";
 import { runAsChat } from "./prediction.ts";
+import { Relay, readAsItIs } from "./relay.ts";
 import type { TextRequest } from "./request.ts";
 import { type StreamReader, streamUpstream } from "./stream.ts";
 
 /** An upstream protocol: how to write a request and how to read its stream. */
 export interface TextProtocol {
+  /** Set if native requests of this protocol are accepted: they are in `native` of a request. */
+  readonly native?: Protocol;
   write(request: TextRequest): Pick<UpstreamCall, "url" | "headers" | "body" | "explain">;
   read(answer: TextAnswer, request: TextRequest): StreamReader;
   /** For servers that refuse a part of the protocol: records the refusal, so that the next `write` differs. */
   adapt?(failure: UpstreamFailure, request: TextRequest): void;
   readonly key: string | undefined;
   readonly enforcesSchema: boolean;
+  /** True if an answer can be bound to JSON without a schema. */
+  readonly hasJsonMode?: boolean;
 }
 
 export interface TextBackendOptions {
@@ -38,19 +44,24 @@ const defaultBounds: NetBounds = {
   maxBytes: 256 * 1024 * 1024,
 };
 
+/** An answer that is not streamed is held in memory as a whole. */
+const longestBody = 32 * 1024 * 1024;
+const anyObject = { type: "object" };
+
 /** An upstream that runs its own tools may pause between them. */
 const mostPauses = 16;
 
 export function createTextBackend(protocol: TextProtocol, options: TextBackendOptions): ModelDriver & ChatDriver {
   const bounds = { ...defaultBounds, ...options.bounds };
 
-  async function answer(request: TextRequest): Promise<ChatResult> {
+  async function answer(given: TextRequest): Promise<ChatResult> {
+    const request = withJsonSchema(given);
     const paused: Exchange[] = [];
     let last: Exchange = { request, answer: new TextAnswer(request) };
     try {
       for (;;) {
         const pausedWith = await send(last);
-        if (pausedWith === undefined) break;
+        if (pausedWith === undefined || request.native) break;
         paused.push(last);
         // A run continues in a new call, which has its own hold and charge.
         const left = request.repeats ? 0 : await tokensLeft(request, paused);
@@ -72,7 +83,8 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
       throw error;
     }
     const all = [...paused, last];
-    const { toolCalls, opaque, stop } = last.answer;
+    const { toolCalls, stop, stopSequence } = last.answer;
+    const opaque = request.native ? undefined : last.answer.opaque;
     if (!isWithinDepth(opaque, deepestOpaque)) throw nestedTooDeeply();
     return {
       text: all.map((exchange) => exchange.answer.text).join(""),
@@ -81,7 +93,14 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
       ...(opaque !== undefined && paused.length === 0 && { opaque }),
       usage: await usageOf(all),
       stop,
+      ...(stopSequence && { stopSequence }),
+      ...(last.body && { native: last.body }),
     };
+  }
+
+  function withJsonSchema(request: TextRequest): TextRequest {
+    const needsSchema = request.responseFormat === "json" && !request.responseSchema && !protocol.hasJsonMode;
+    return needsSchema ? { ...request, responseSchema: anyObject } : request;
   }
 
   /** If the upstream paused, resolves with what it must get back to continue. */
@@ -89,18 +108,23 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
     const { request } = exchange;
     const written = protocol.write(request);
     const call = { ...written, key: protocol.key, signal: request.signal, bounds };
+    const { native } = request;
+    const read = native ? readAsItIs(request) : request;
     let reader: StreamReader | undefined;
+    function open(): StreamReader {
+      exchange.answer = new TextAnswer(read);
+      const opened = protocol.read(exchange.answer, read);
+      reader = native?.stream && native.onEvent ? new Relay(opened, native.onEvent.bind(native)) : opened;
+      return reader;
+    }
     try {
-      await streamUpstream(options.net, call, () => {
-        exchange.answer = new TextAnswer(request);
-        reader = protocol.read(exchange.answer, request);
-        return reader;
-      });
+      if (native?.stream === false) exchange.body = await readWhole(options.net, call, open);
+      else await streamUpstream(options.net, call, open);
       if (!isWithinDepth(reader?.pausedWith, deepestOpaque)) throw nestedTooDeeply();
       return reader?.pausedWith;
     } catch (error) {
       const refusal = error instanceof Fault ? error.cause : undefined;
-      if (!protocol.adapt || !(refusal instanceof UpstreamFailure)) throw error;
+      if (!protocol.adapt || reader?.delivered || !(refusal instanceof UpstreamFailure)) throw error;
       protocol.adapt(refusal, request);
       // A concurrent call may have recorded the same refusal, so compare the requests instead of the adaptations.
       if (protocol.write(request).body === written.body) throw error;
@@ -108,11 +132,30 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
     }
   }
 
+  function chat({ native, ...call }: ChatCall): Promise<ChatResult> {
+    const isSpoken = native !== undefined && native.protocol === protocol.native;
+    return answer({ ...call, ...(isSpoken && { native }), id: randomUUID(), repeats: true });
+  }
+
   return {
-    chat: (call) => answer({ ...call, id: randomUUID(), repeats: true }),
+    chat,
     run: runAsChat(answer),
     enforcesSchema: protocol.enforcesSchema,
+    ...(protocol.native && { protocol: protocol.native }),
   };
+}
+
+async function readWhole(net: Net, call: UpstreamCall, open: () => StreamReader): Promise<Record<string, unknown>> {
+  const bounded = { ...call, bounds: { ...call.bounds, maxBytes: longestBody } };
+  return withRetries(call, async () => {
+    const { json } = await requestJsonOnce(net, bounded);
+    if (!isRecord(json)) throw broken(new Error("The upstream did not answer with a JSON object"));
+    if (!isWithinDepth(json, deepestOpaque)) throw nestedTooDeeply();
+    const reader = open();
+    reader.onWhole?.(json);
+    if (!reader.complete) throw broken(new Error("The upstream's answer is incomplete"));
+    return json;
+  });
 }
 
 /** Tool arguments plus some levels of the protocol around them. */
@@ -130,6 +173,8 @@ async function tokensLeft({ maxTokens = usualAnswerTokens }: TextRequest, all: r
 interface Exchange {
   request: TextRequest;
   answer: TextAnswer;
+  /** Of an answer that is not streamed. */
+  body?: Record<string, unknown>;
 }
 
 async function usageOf(all: readonly Exchange[], count = countTokens): Promise<TokenUsage> {

@@ -1,9 +1,9 @@
 import { asksNothing, type ObjectSchema } from "@gantry/wire";
 import { fault } from "../../../kernel/errors.ts";
-import type { ChatMessage, ChatResult } from "../chat.ts";
+import type { ChatMessage, ChatResult, ContentPart } from "../chat.ts";
 import { type FileInput, type InputValue, isFileInput, type ModelDriver } from "../driver.ts";
 import { refusedContent } from "../upstream.ts";
-import type { InlineImage, TextRequest } from "./request.ts";
+import type { TextRequest } from "./request.ts";
 
 /** Files are sent to text models inline, so they are held in memory. */
 const mostInlineBytes = 32 * 1024 * 1024;
@@ -22,12 +22,12 @@ export function runAsChat(answer: (request: TextRequest) => Promise<ChatResult>)
     const images = await inlined(files);
     const text = asksNothing(prompt) ? "" : textOf(prompt);
     if (text === "" && images.length === 0) throw fault("missing", "Field required", { loc: ["body", "prompt"] });
-    const messages: ChatMessage[] = [{ role: "user", content: text }];
+    const content = images.length === 0 ? text : [...images, { type: "text" as const, text }];
+    const messages: ChatMessage[] = [{ role: "user", content }];
     if (textOf(system) !== "") messages.unshift({ role: "system", content: textOf(system) });
     const result = await answer({
       id: call.predictionId,
       messages,
-      images,
       extra: values,
       signal: call.signal,
       onText: (fragment) => call.onFragment(ownName, fragment),
@@ -64,9 +64,9 @@ function splitFiles(input: Readonly<Record<string, InputValue>>) {
   return { files, values };
 }
 
-async function inlined(files: readonly [field: string, file: FileInput][]): Promise<InlineImage[]> {
+async function inlined(files: readonly [field: string, file: FileInput][]): Promise<ContentPart[]> {
   let bytesLeft = mostInlineBytes;
-  const images: InlineImage[] = [];
+  const images: ContentPart[] = [];
   for (const [field, file] of files) {
     bytesLeft -= file.size;
     if (bytesLeft < 0) {
@@ -79,7 +79,7 @@ async function inlined(files: readonly [field: string, file: FileInput][]): Prom
     }
     const chunks: Buffer[] = [];
     for await (const chunk of await file.open()) chunks.push(chunk as Buffer);
-    images.push({ contentType: file.contentType, base64: Buffer.concat(chunks).toString("base64") });
+    images.push({ type: "image", contentType: file.contentType, base64: Buffer.concat(chunks).toString("base64") });
   }
   return images;
 }

@@ -1,3 +1,5 @@
+import type { TextWithin } from "../chat.ts";
+
 const mostAttempts = 3;
 /** Comparing longer events costs more than it saves. */
 const longestEvent = 2048;
@@ -9,6 +11,12 @@ const shortText = 13;
 /** Characters that JSON strings escape. */
 const special = /["\\\p{Cc}]/u;
 const probe = "a probe text";
+
+/** `before`, `text` and `after` together are the event. */
+export interface Repeated extends TextWithin {
+  /** The text without escapes. */
+  value: string;
+}
 
 /**
  * In a stream of tokens, consecutive events differ only in their text. Once an event has been parsed, similar ones are
@@ -27,28 +35,30 @@ export class RepeatedEvent {
   }
 
   /** Undefined if the event must be parsed. */
-  read(data: string): string | undefined {
+  read(data: string): Repeated | undefined {
     const start = this.#before.length;
     const end = data.length - this.#after.length;
     if (start === 0 || end < start) return undefined;
     // `startsWith` compares character by character and takes four times as long.
     if (data.slice(0, start) !== this.#before || data.slice(end) !== this.#after) return undefined;
     const text = data.slice(start, end);
-    return text.length < shortText && !special.test(text) ? text : parsed(text);
+    const value = text.length < shortText && !special.test(text) ? text : parsed(text);
+    return value === undefined ? undefined : { value, before: this.#before, text, after: this.#after };
   }
 
-  /** Remembers an event with this text, after checking that it contains nothing else. */
-  learn(data: string, text: string): void {
-    if (this.#attempts >= mostAttempts || data.length > longestEvent || text === "") return;
+  /** Remembers an event with this text, after checking that it contains nothing else. False if it is not remembered. */
+  learn(data: string, text: string): boolean {
+    if (this.#attempts >= mostAttempts || data.length > longestEvent || text === "") return false;
     const literal = JSON.stringify(text);
     const at = data.indexOf(literal);
-    if (at === -1 || at !== data.lastIndexOf(literal)) return;
+    if (at === -1 || at !== data.lastIndexOf(literal)) return false;
     this.#attempts += 1;
     const before = data.slice(0, at + 1);
     const after = data.slice(at + literal.length - 1);
-    if (this.#textOf(before + probe + after) !== probe) return;
+    if (this.#textOf(before + probe + after) !== probe) return false;
     this.#before = before;
     this.#after = after;
+    return true;
   }
 }
 

@@ -1,11 +1,15 @@
 import type { Net, NetControl, NetHeaders } from "../../net/net.ts";
+import type { TextWithin } from "../chat.ts";
 import { createSseReader, type SseEvent } from "../sse.ts";
 import { broken, errorBodyMs, keptBody, netRequestOf, refusalOf, type UpstreamCall, withRetries } from "../upstream.ts";
+import type { Pause } from "./pause.ts";
 
 /** Reads one answer of a streaming protocol. Each try has its own reader. */
 export interface StreamReader {
   /** A returned promise pauses reading until it resolves. Throws failures that the protocol reports. */
-  onEvent(event: SseEvent): void | Promise<void>;
+  onEvent(event: SseEvent): Pause;
+  /** Reads an answer that is not streamed. */
+  onWhole?(body: Record<string, unknown>): void;
   /** True once the client has received output. From then on the call is not retried. */
   readonly delivered: boolean;
   /** True once the answer is complete: a connection that breaks now is not an error. */
@@ -14,6 +18,8 @@ export interface StreamReader {
   readonly closed: boolean;
   /** Set if the upstream paused. It continues when the next request contains this as the answer so far. */
   readonly pausedWith?: unknown;
+  /** Set if the last event repeated the form of an earlier one and contains only text. */
+  readonly textWithin?: TextWithin | undefined;
 }
 
 /** Time for an upstream to close its response after the last event, so that the connection can be reused. */

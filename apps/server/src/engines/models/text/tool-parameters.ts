@@ -1,6 +1,5 @@
 import { isRecord } from "../../../kernel/is-record.ts";
 import type { ChatTool } from "../chat.ts";
-import type { ArrivingToolCall } from "./answer.ts";
 import { answerToolName } from "./answer-tool.ts";
 import { foldObject } from "./folded-object.ts";
 import type { TextRequest } from "./request.ts";
@@ -85,17 +84,14 @@ export function schemaOf({ name, parameters }: ChatTool, { responseSchema }: Tex
   return name === answerToolName && responseSchema ? responseSchema : parameters;
 }
 
-/** Converts the arguments of finished calls to their tools' own schemas. */
-export function restoreCalls(calls: Iterable<ArrivingToolCall>, request: TextRequest): void {
-  for (const call of calls) {
-    const tool = request.tools?.find(({ name }) => name === call.name);
-    const schema = call.name === answerToolName ? request.responseSchema : tool?.parameters;
-    const restore = schema && objectParameters(schema).restore;
-    if (restore) call.json = restoredJson(call.json, restore);
-  }
+/** Converts the arguments of a call to the tool's own schema. Undefined if they need no conversion. */
+export function restoreOf(name: string, request: Pick<TextRequest, "tools" | "responseSchema">): Restore | undefined {
+  const tool = request.tools?.find((one) => one.name === name);
+  const schema = name === answerToolName && request.responseSchema ? request.responseSchema : tool?.parameters;
+  return schema && objectParameters(schema).restore;
 }
 
-function restoredJson(json: string, restore: Restore): string {
+export function restoredJson(json: string, restore: Restore): string {
   try {
     return JSON.stringify(restore(JSON.parse(json)));
   } catch {
