@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { modelNamePattern, reservedUsernames, usernamePattern } from "./names.ts";
+import { isEndpointId, readAgentName, reservedUsernames, usernamePattern } from "./names.ts";
 
 /** Every installation has these; admins may change them and add others. */
 export const builtInPlans = ["free", "pro", "unlimited"] as const;
@@ -51,11 +51,13 @@ const username = z
 
 const password = z.string().min(8).max(256);
 
-/** `owner/model`. */
-export const endpointId = z.string().refine((text) => {
-  const [owner = "", model = "", ...more] = text.split("/");
-  return usernamePattern.test(owner) && modelNamePattern.test(model) && more.length === 0;
-}, "An endpoint id has the form owner/model");
+/** A model, or an agent that answers like one. */
+export const callTarget = z
+  .string()
+  .refine(
+    (text) => isEndpointId(text) || readAgentName(text) !== undefined,
+    "Must be a model in the form owner/model, or an agent in the form agents/creator/slug",
+  );
 
 /** ISO 8601; a time without a zone is UTC. */
 const dateTime = z.iso.datetime({ offset: true, local: true });
@@ -96,12 +98,14 @@ export const createKeyBody = z.strictObject({
     .describe("Without control characters."),
   expires_at: dateTime.nullable().optional().describe("UTC unless a zone is given; omitted or null: never."),
   models: z
-    .array(endpointId)
+    .array(callTarget)
     .min(1)
     .max(100)
     .nullable()
     .optional()
-    .describe("The only models that the key may call, as `owner/model`; omitted or null: all models of its owner."),
+    .describe(
+      "The only models that the key may call, as `owner/model`, and agents that it may run, as `agents/creator/slug`; omitted or null: all models of its owner.",
+    ),
   monthly_limit: z
     .number()
     .min(0)
@@ -126,7 +130,7 @@ export const keyRecord = z.object({
   public: z.string().describe("The public part of the key, as shown in logs."),
   name: z.string(),
   expires_at: z.iso.datetime().nullable(),
-  models: z.array(z.string()).nullable().describe("The only models that the key may call; null: all."),
+  models: z.array(z.string()).nullable().describe("The only models and agents that the key may call; null: all."),
   monthly_limit: z.number().nullable().describe("Dollars per calendar month (UTC)."),
   created_at: z.iso.datetime(),
   last_used_at: z.iso.datetime().nullable(),

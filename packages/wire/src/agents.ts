@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { endpointId } from "./accounts.ts";
 import { dollars } from "./dollars.ts";
 import { oneOf } from "./field-schema.ts";
 import { isRecord } from "./field-value.ts";
 import { pricingSchema } from "./manifest-schema.ts";
+import { aliasNamePattern, isEndpointId } from "./names.ts";
 import { takenDown } from "./take-downs.ts";
 
 export const agentVisibilities = ["private", "public"] as const;
@@ -19,8 +19,6 @@ export const confirmPolicies = ["always", "writes", "never"] as const;
 export type ConfirmPolicy = (typeof confirmPolicies)[number];
 
 export const defaultAgentModel = "anthropic/default";
-/** A slug follows the owner's username in paths. */
-export const agentSlugPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /** At least one visible character, and no control characters. */
 const lineOfText = (most: number) =>
@@ -107,6 +105,13 @@ export const agentPricing = z.strictObject({
   per_run: dollars.describe("Dollars that another user pays the creator for a finished run."),
 });
 
+const agentModel = z
+  .string()
+  .refine(
+    (text) => isEndpointId(text) || aliasNamePattern.test(text),
+    "A model has the form owner/model, or is an alias without a slash",
+  );
+
 const agentFields = {
   name: lineOfText(100),
   goal: z
@@ -115,7 +120,9 @@ const agentFields = {
     .max(65_536)
     .describe("The goal of a run: a Handlebars template over its input, such as `Summarise {{url}}.`"),
   tools: z.array(agentTool).max(128),
-  model: endpointId.describe("The text model, as `owner/model`."),
+  model: agentModel.describe(
+    "The text model, as `owner/model` or as an alias of the creator. An alias is resolved for each call of the model.",
+  ),
   input_schema: jsonObject.describe("JSON Schema of the input."),
   output_schema: jsonObject
     .nullable()

@@ -7,7 +7,6 @@ export {
   changeUserBody,
   createKeyBody,
   createUserBody,
-  endpointId,
   type KeyRecord,
   keyRecord,
   type MeRecord,
@@ -37,7 +36,6 @@ export {
   agentCard,
   agentCreatedRecord,
   agentRecord,
-  agentSlugPattern,
   agentSnapshot,
   agentStatuses,
   agentVisibilities,
@@ -77,6 +75,7 @@ export {
   runQuery,
   runsQuery,
 } from "./agents-queries.ts";
+export { type AliasRecord, aliasRecord, type PutAliasBody, putAliasBody } from "./aliases.ts";
 export { type BackendType, backendTypes, promptedBackends, secretNamePattern } from "./backend-schema.ts";
 export { asksNothing } from "./check-prompt.ts";
 export {
@@ -132,7 +131,16 @@ export {
   type UsageRecord,
   usageRecord,
 } from "./money.ts";
-export { firstSegments, modelNamePattern, reservedUsernames, usernamePattern } from "./names.ts";
+export {
+  agentSlugPattern,
+  aliasNamePattern,
+  firstSegments,
+  isEndpointId,
+  modelNamePattern,
+  readAgentName,
+  reservedUsernames,
+  usernamePattern,
+} from "./names.ts";
 export { type RunEventData, type RunEventEntry, type RunEventList, runEventList } from "./run-events.ts";
 export {
   answerConfirmationBody,

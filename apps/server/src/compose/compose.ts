@@ -25,7 +25,7 @@ import { openAgentsPlatform } from "./agents-platform.ts";
 import { closeInOrder } from "./close-in-order.ts";
 import { notReady, openDatabase, openOwnBlobs, openQueue, openS3 } from "./engines.ts";
 import { makeHome } from "./home.ts";
-import { openModelsWithDrivers } from "./models.ts";
+import { namedTargets, openModelsWithDrivers } from "./models.ts";
 import { oldestToKnow, ownSchema } from "./own-schema.ts";
 import { readOwnVersion } from "./own-version.ts";
 import type { StillThere } from "./stopping.rules.ts";
@@ -89,18 +89,12 @@ export async function compose(
     const media = createMedia({ onTrouble, onWork: telemetry.fileInspected });
     const queue = await openQueue(config, database, onTrouble);
 
-    const accounts = await openAccounts({
-      database,
-      clock,
-      log,
-      // Models need accounts, and keys name models: resolved when a key is created.
-      callableModels: async (userId, ids) =>
-        new Set((await models.callableAmong({ userId, models: null }, ids)).keys()),
-    });
+    const targets = namedTargets({ models: () => models, agents: () => platform.agents });
+    const accounts = await openAccounts({ database, clock, log, callableModels: targets.callableAmong });
     const { newAdminKey, newSignInToken, adminId } = await accounts.bootstrap(config.GANTRY_ADMIN_KEY);
     await grantOpeningBalance(database, adminId, openingBalanceMicros);
     const secrets = openSecrets({ database, vault });
-    const catalogue = await openModelsWithDrivers({ config, database, log, secrets, waysOut, spoolDir });
+    const catalogue = await openModelsWithDrivers({ config, database, log, secrets, waysOut, spoolDir, targets });
     const { models } = catalogue;
     accounts.onUserChanged(models.forgetOwner);
     const files = openFiles({

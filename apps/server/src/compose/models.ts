@@ -1,3 +1,4 @@
+import { readAgentName } from "@gantry/wire";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../engines/database/database.ts";
 import { imageManifest } from "../engines/models/builtin/image-manifest.ts";
@@ -5,12 +6,50 @@ import { createImagePainter } from "../engines/models/builtin/painter.ts";
 import { createRules } from "../engines/models/builtin/rules.ts";
 import { textModels } from "../engines/models/builtin/text-manifests.ts";
 import { fetchCogSchema } from "../engines/models/cog/schema.ts";
-import { type Models, openModels, seedModels } from "../features/models/index.ts";
+import type { Agents } from "../features/agents/index.ts";
+import { type AgentTargets, type Models, openModels, seedModels } from "../features/models/index.ts";
 import type { Secrets } from "../features/secrets/index.ts";
+import { Fault } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
 import { openDrivers } from "./drivers.ts";
 import { isOperators, operatorKeyOf } from "./operator-models.ts";
 import type { WaysOut } from "./telemetry.ts";
+
+export interface NamedTargets extends AgentTargets {
+  /** Which of the models and agents the user may call or run. */
+  callableAmong(userId: string, names: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+/** Keys and aliases name models and agents, which are opened after them: looked up when used. */
+export function namedTargets(parts: {
+  models(): Pick<Models, "callableAmong">;
+  agents(): Pick<Agents, "getRunnable" | "exists">;
+}): NamedTargets {
+  const mayRun: AgentTargets["mayRun"] = (userId, agent) =>
+    parts
+      .agents()
+      .getRunnable(userId, agent)
+      .then(
+        () => true,
+        (error) => {
+          if (error instanceof Fault && error.status < 500) return false;
+          throw error;
+        },
+      );
+  return {
+    mayRun,
+    exists: (agent) => parts.agents().exists(agent),
+    async callableAmong(userId, names) {
+      const models = await parts.models().callableAmong({ userId, models: null }, names);
+      const isCallable = async (name: string) => {
+        const agent = readAgentName(name);
+        return agent ? mayRun(userId, agent) : models.has(name);
+      };
+      const callable = await Promise.all(names.map(isCallable));
+      return new Set(names.filter((_, at) => callable[at]));
+    },
+  };
+}
 
 export interface ModelsWithDrivers {
   models: Models;
@@ -26,6 +65,7 @@ export async function openModelsWithDrivers(deps: {
   secrets: Secrets;
   waysOut: WaysOut;
   spoolDir: string;
+  targets: AgentTargets;
 }): Promise<ModelsWithDrivers> {
   const { config, database, log, secrets, waysOut } = deps;
   const shipped = [
@@ -49,6 +89,7 @@ export async function openModelsWithDrivers(deps: {
       const key = secret === undefined ? undefined : await secrets.reveal(ownerId, secret);
       return fetchCogSchema(waysOut.net, url, { key });
     },
+    agentTargets: deps.targets,
   });
   const drivers = openDrivers({
     netOf: (model) => (isOperators(model) ? waysOut.operatorNet : waysOut.net),

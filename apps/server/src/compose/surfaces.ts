@@ -7,6 +7,7 @@ import type { Files } from "../features/files/index.ts";
 import type { Runs } from "../features/runs/index.ts";
 import { accountApi } from "../http/account-api/account-api.ts";
 import { type TakeDownDeps, takeDownRoutes } from "../http/account-api/admin-routes.ts";
+import { aliasRoutes } from "../http/account-api/alias-routes.ts";
 import type { AccountApiDeps } from "../http/account-api/deps.ts";
 import { type StorageRouteDeps, storageRoutes } from "../http/account-api/storage-routes.ts";
 import { type AgentsRoutes, agentsApi } from "../http/agents-api/agents-api.ts";
@@ -69,6 +70,7 @@ export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
   await app.register(accountApi, parts);
   const { agents, marketplace } = parts;
   await app.register(takeDownRoutes, { agents, models, marketplace });
+  await app.register(aliasRoutes, { models });
   await app.register(sessionRoutes, { accounts: parts.accounts, clock: parts.clock, publicUrl });
   await app.register(storageRoutes, { files, secrets: parts.secrets, webhooks: parts.webhooks });
   await app.register(metricsRoute, {

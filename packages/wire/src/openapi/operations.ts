@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { accountGroup, keyGroup } from "./account/account-operations.ts";
 import { adminGroup } from "./account/admin-operations.ts";
+import { aliasGroup } from "./account/alias-operations.ts";
 import { fileGroup, secretGroup, webhookGroup } from "./account/storage-operations.ts";
 import { agentGroup, marketplaceGroup } from "./agents/agent-operations.ts";
 import { connectorGroup } from "./agents/connector-operations.ts";
@@ -16,6 +17,7 @@ export type { Operation } from "./operation.ts";
 export const accountOperations = {
   ...accountGroup.operations,
   ...keyGroup.operations,
+  ...aliasGroup.operations,
   ...fileGroup.operations,
   ...secretGroup.operations,
   ...webhookGroup.operations,

@@ -15,7 +15,7 @@ export interface Caller {
   readonly keyName: string;
   /** End of the grace period, if a rotation has replaced the secret behind this request or session. */
   readonly graceEndsAt: Date | null;
-  /** Endpoint ids that the key may call; null: all that its owner may call. */
+  /** Endpoint ids and agents (`agents/creator/slug`) that the key may call; null: all that its owner may call. */
   readonly models: readonly string[] | null;
   readonly expiresAt: Date | null;
   readonly monthlyLimitMicros: number | null;
@@ -23,13 +23,13 @@ export interface Caller {
   readonly sessionEndsAt: Date | null;
 }
 
-export type CallableModels = (userId: string, endpointIds: readonly string[]) => Promise<ReadonlySet<string>>;
+export type CallableModels = (userId: string, names: readonly string[]) => Promise<ReadonlySet<string>>;
 
 export interface AccountsContext {
   database: Database;
   clock: Clock;
   log: Log;
-  /** Which of the models the user may call. Without it, model names are not checked. */
+  /** Which of the models and agents the user may call. Without it, their names are not checked. */
   callableModels?: CallableModels | undefined;
   /** Whether a sign-in link with that hash exists. */
   isKnownLink(hash: Buffer): Promise<boolean>;

@@ -32,8 +32,9 @@ export function isConfined({ models }: Models): boolean {
   return models !== null;
 }
 
-export function keyReaches({ models }: Models, endpointId: string): boolean {
-  return models === null || models.includes(endpointId);
+/** `name`: an endpoint id, or an agent as `agents/creator/slug`. */
+export function keyReaches({ models }: Models, name: string): boolean {
+  return models === null || models.includes(name);
 }
 
 /** What a caller sees of a user's predictions, runs, files and usage: all of it, or what one key started. */

@@ -1,4 +1,4 @@
-import { newId } from "@gantry/wire";
+import { newId, readAgentName } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
 import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import type { AccountsContext, Caller, Page } from "./context.ts";
@@ -64,11 +64,11 @@ async function refuseUnknownModels(
   if (models === null || !callableModels) return;
   const known = await callableModels(userId, models);
   throwIfAny(
-    models.flatMap((endpointId, at): Issue[] => {
-      const msg = `Model ${endpointId} does not exist, or the owner of the key may not call it`;
-      return known.has(endpointId)
-        ? []
-        : [{ type: "value_error", loc: ["body", "models", at], msg, input: endpointId }];
+    models.flatMap((name, at): Issue[] => {
+      const msg = readAgentName(name)
+        ? `Agent ${name} does not exist, is not published, or the owner of the key may not run it`
+        : `Model ${name} does not exist, or the owner of the key may not call it`;
+      return known.has(name) ? [] : [{ type: "value_error", loc: ["body", "models", at], msg, input: name }];
     }),
   );
 }

@@ -3,6 +3,7 @@ import { type Caller, isConfined, type Page } from "../accounts/index.ts";
 import { type AgentWithRevision, agentNotFound, type SeenAgent } from "./agent.ts";
 import { presentWarnings } from "./check-snapshot.ts";
 import type { AgentsContext } from "./context.ts";
+import { cardReaderOf } from "./key-reach.ts";
 import { findCard, findOwn, listCards, listOwn, lockOwn, markDeleted } from "./store.ts";
 
 /** The caller's agent with its latest revision. Agents of other users are not found. */
@@ -28,7 +29,7 @@ export async function readAgent(context: AgentsContext, caller: Caller, agentId:
     const warnings = await presentWarnings(context, caller)(own.agent, own.revision);
     return { agent: own.agent, revision: { ...own.revision, warnings }, isCard: false };
   }
-  const card = await findCard(sql, caller, agentId);
+  const card = await findCard(sql, await cardReaderOf(context, caller), agentId);
   if (!card) throw agentNotFound();
   return { ...card, isCard: true };
 }
@@ -46,7 +47,7 @@ export async function listAgents(
   query: ListAgentsQuery,
 ): Promise<Page<SeenAgent>> {
   if (isConfined(caller)) {
-    const cards = await listCards(context.database.sql, caller, query);
+    const cards = await listCards(context.database.sql, await cardReaderOf(context, caller), query);
     return { ...cards, entries: cards.entries.map((card) => ({ ...card, isCard: true })) };
   }
   const { entries, total } = await listOwn(context.database.sql, caller.userId, query);

@@ -1,4 +1,10 @@
-import type { AgentSnapshot, AgentTool, AgentVisibility, AgentWarning } from "@gantry/wire";
+import {
+  type AgentSnapshot,
+  type AgentTool,
+  type AgentVisibility,
+  type AgentWarning,
+  isEndpointId,
+} from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
 import type { Issue } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
@@ -46,25 +52,32 @@ export async function checkReferences(
 
 async function checkModel(
   { models }: References,
-  endpointId: string,
+  name: string,
   visibility: AgentVisibility,
 ): Promise<SnapshotFindings> {
   const issue = (msg: string): SnapshotFindings => ({
     issues: [{ type: "value_error", loc: ["body", "model"], msg }],
     warnings: [],
   });
-  const model = (await models([endpointId])).get(endpointId);
-  if (!model) return issue(`Model ${endpointId} does not exist, or you may not call it`);
-  if (model.manifest.kind !== "text") return issue(`${endpointId} is not a text model`);
+  const model = (await models([name])).get(name);
+  if (!model) {
+    return issue(
+      isEndpointId(name)
+        ? `Model ${name} does not exist, or you may not call it`
+        : `Alias ${name} does not exist, or does not name a model that you may call`,
+    );
+  }
+  const shown = model.endpointId === name ? name : `${model.endpointId} (alias ${name})`;
+  if (model.manifest.kind !== "text") return issue(`${shown} is not a text model`);
   if (!holdsConversations(model.manifest)) {
-    return issue(`${endpointId} cannot hold a conversation with tools: its backend is ${model.manifest.backend.type}`);
+    return issue(`${shown} cannot hold a conversation with tools: its backend is ${model.manifest.backend.type}`);
   }
   const warnings: AgentWarning[] = [];
   const { capacity, pricing } = model.manifest;
-  if (capacity === 0) warnings.push({ field: "model", message: `${endpointId} is not active` });
+  if (capacity === 0) warnings.push({ field: "model", message: `${shown} is not active` });
   const isPriced = Object.values(pricing).some((price) => price);
   if (visibility === "public" && model.manifest.visibility === "private" && isPriced) {
-    const message = `You pay for your private model ${endpointId} when other users run this agent`;
+    const message = `You pay for your private model ${shown} when other users run this agent`;
     warnings.push({ field: "model", message });
   }
   return { issues: [], warnings };

@@ -10,7 +10,7 @@ export interface AgentsContext {
   clock: Clock;
   templates: Templates;
   schemas: Schemas;
-  models: Pick<Models, "callableAmong">;
+  models: Pick<Models, "callableAmong" | "namesFor" | "targetOf">;
   tools: ReadonlyMap<string, ToolInfo>;
   /** The ids that are drives of the user. */
   drivesAmong(ownerId: string, driveIds: readonly string[]): Promise<ReadonlySet<string>>;

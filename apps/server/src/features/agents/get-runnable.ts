@@ -5,7 +5,7 @@ import { type Agent, agentNotFound, type Revision, revisionNotFound } from "./ag
 import { isAgentBinding } from "./binding.rules.ts";
 import { findCallable } from "./binding-store.ts";
 import type { AgentsContext } from "./context.ts";
-import { type AgentAddress, findIdsAt, findRevision, findVisible, lockVisible } from "./store.ts";
+import { type AgentAddress, findIdsAt, findRevision, findVisible, isThere, lockVisible } from "./store.ts";
 
 export interface Runnable {
   agent: Agent;
@@ -53,6 +53,10 @@ async function withRevision(sql: Sql, callerId: string, agent: Agent, revisionId
 export async function idsAt({ database }: AgentsContext, address: AgentAddress): Promise<readonly string[]> {
   if (!isAddress(address)) return [];
   return "agentId" in address ? [address.agentId] : findIdsAt(database.sql, address);
+}
+
+export async function exists({ database }: AgentsContext, address: AgentAddress): Promise<boolean> {
+  return isAddress(address) && isThere(database.sql, address);
 }
 
 function isAddress(address: AgentAddress): boolean {

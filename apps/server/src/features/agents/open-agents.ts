@@ -1,13 +1,14 @@
-import type { RevisionDiff } from "@gantry/wire";
+import type { AgentSnapshot, RevisionDiff } from "@gantry/wire";
 import type { Transaction } from "../../engines/database/database.ts";
 import type { Caller, Page } from "../accounts/index.ts";
-import type { AgentWithRevision, Revision, SeenAgent } from "./agent.ts";
+import type { Agent, AgentWithRevision, Revision, SeenAgent } from "./agent.ts";
 import { deleteAgent, type ListAgentsQuery, listAgents, readAgent } from "./agents.ts";
 import { findUsing, type UsedResource } from "./binding-store.ts";
 import { changeAgent } from "./change-agent.ts";
 import type { AgentsContext } from "./context.ts";
 import { createAgent } from "./create-agent.ts";
-import { boundNames, getRunnable, idsAt, lockRunnable, type Runnable } from "./get-runnable.ts";
+import { boundNames, exists, getRunnable, idsAt, lockRunnable, type Runnable } from "./get-runnable.ts";
+import { keyReachesAgent } from "./key-reach.ts";
 import { type AgentCosts, readCosts } from "./prices.ts";
 import { publishAgent } from "./publish-agent.ts";
 import { diffRevision, listRevisions, readRevision } from "./revisions.ts";
@@ -31,6 +32,10 @@ export interface Agents {
   boundNames(agent: Runnable): Promise<readonly string[]>;
   /** All agents that had this address, including deleted ones. */
   idsAt(address: AgentAddress): Promise<readonly string[]>;
+  /** Whether an agent has this address, published and visible or not. */
+  exists(address: AgentAddress): Promise<boolean>;
+  /** Whether a key may run the agent: it lists the agent or the agent's model. */
+  keyReachesAgent(caller: Caller, agent: Agent, snapshot: AgentSnapshot): Promise<boolean>;
   /** Also of deleted agents. */
   ownerOf(agentId: string): Promise<string | undefined>;
   /** Also of deleted agents: runs continue. */
@@ -63,6 +68,8 @@ export function openAgents({ connectorTools, ...deps }: AgentsDeps): Agents {
     lockRunnable,
     boundNames: (agent) => boundNames(context, agent),
     idsAt: (address) => idsAt(context, address),
+    exists: (address) => exists(context, address),
+    keyReachesAgent: (caller, agent, snapshot) => keyReachesAgent(context, caller, agent, snapshot),
     ownerOf: (agentId) => findOwner(context.database.sql, agentId),
     getRevision: (agentId, revisionId) => findRevision(context.database.sql, agentId, revisionId),
     agentsUsing: (ownerId, resource) => findUsing(context.database.sql, ownerId, resource),

@@ -40,12 +40,18 @@ export async function readCosts(
   callerId: string,
   agentIds: readonly string[],
 ): Promise<(agentId: string) => AgentCosts> {
-  const reach = await findReach(database.sql, agentIds);
-  const named = [...new Set(reach.flatMap(({ model, calledModels }) => [model, ...calledModels]))];
+  const reach = await Promise.all(
+    (await findReach(database.sql, agentIds)).map(async ({ model, calledModels, ...agent }) => {
+      const creator = { userId: agent.ownerId };
+      const called = [model, ...calledModels].map((name) => models.targetOf(creator, name));
+      return { ...agent, models: await Promise.all(called) };
+    }),
+  );
+  const named = [...new Set(reach.flatMap((agent) => agent.models))];
   const callable = await models.callableAmong({ userId: callerId, models: null }, named);
   return (agentId) => {
     const reached = reach.filter(({ rootId }) => rootId === agentId);
-    const names = new Set(reached.flatMap(({ model, calledModels }) => [model, ...calledModels]));
+    const names = new Set(reached.flatMap((agent) => agent.models));
     const priced = reached.filter(({ perRun, isSold, ownerId }) => isSold && perRun > 0 && ownerId !== callerId);
     const prices = new Map(priced.map(({ agent, perRun }) => [agent, perRun]));
     return {

@@ -12,6 +12,7 @@ type Lookup<Answer> = (ids: readonly string[]) => Promise<Answer>;
 
 /** Lookups of what an agent refers to, limited to what its owner has or may call. */
 export interface References {
+  /** By endpoint id or alias, as the agent names them. */
   models: Lookup<ReadonlyMap<string, Model>>;
   agents: Lookup<ReadonlyMap<string, CallableAgent>>;
   /** Sub-agents of the agents, including drafts of the owner. */
@@ -31,7 +32,7 @@ export function referencesOf(context: AgentsContext, caller: Caller): References
   const bindings = batched<readonly Binding[]>([], (ids) => findBound(sql, userId, ids));
   let problem: Promise<string | undefined> | undefined;
   return {
-    models: byId((ids) => context.models.callableAmong(caller, ids)),
+    models: byId((names) => callableByName(context, caller, names)),
     agents: byId(async (ids) => new Map((await findCallable(sql, userId, ids)).map((agent) => [agent.id, agent]))),
     async bindings(agentIds) {
       const wanted = new Set(agentIds);
@@ -45,6 +46,21 @@ export function referencesOf(context: AgentsContext, caller: Caller): References
       return problem;
     },
   };
+}
+
+async function callableByName(
+  { models }: AgentsContext,
+  caller: Caller,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, Model>> {
+  const targets = await Promise.all(names.map((name) => models.targetOf(caller, name)));
+  const callable = await models.callableAmong(caller, [...new Set(targets)]);
+  return new Map(
+    names.flatMap((name, at) => {
+      const model = callable.get(targets[at] ?? name);
+      return model ? [[name, model] as const] : [];
+    }),
+  );
 }
 
 const mostAtOnce = 1000;

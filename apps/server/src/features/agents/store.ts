@@ -1,6 +1,5 @@
 import type { AgentSnapshot, AgentVisibility, AgentWarning, RevisionStatus } from "@gantry/wire";
 import type { Sql, Transaction } from "../../engines/database/database.ts";
-import type { Caller } from "../accounts/index.ts";
 import type { Agent, AgentWithRevision, Revision } from "./agent.ts";
 
 export interface PairRow extends Agent {
@@ -82,11 +81,16 @@ export async function findOwn(sql: Sql, ownerId: string, agentId: string): Promi
   return row && toPair(row);
 }
 
-type CardReader = Pick<Caller, "userId" | "models">;
+export interface CardReader {
+  userId: string;
+  /** Agents and models in the key's list, with the user's aliases of these models. */
+  models: readonly string[];
+}
 
-/** Agents of the user that a key limited to models may run, by the model of the published revision. */
+/** Agents of the user that a key limited to models may run, by their name or the model of the published revision. */
 const ownRunnable = (sql: Sql, { userId, models }: CardReader): ReturnType<Sql> => sql`
-  a.owner_id = ${userId} and r.snapshot ->> 'model' = any(${[...(models ?? [])]}::text[])`;
+  a.owner_id = ${userId} and ('agents/' || u.username || '/' || a.slug = any(${[...models]}::text[])
+    or r.snapshot ->> 'model' = any(${[...models]}::text[]))`;
 
 /** A public agent, or one that a key limited to models may run, with the published revision. */
 export async function findCard(sql: Sql, reader: CardReader, agentId: string): Promise<AgentWithRevision | undefined> {
@@ -103,15 +107,22 @@ export type AgentAddress = { agentId: string } | { creator: string; slug: string
 const visibleTo = (sql: Sql, userId: string) => sql`
   a.deleted_at is null and (a.owner_id = ${userId} or (a.visibility = 'public' and u.disabled_at is null))`;
 
+const hasAddress = (sql: Sql, address: AgentAddress) =>
+  "agentId" in address
+    ? sql`a.id = ${address.agentId}`
+    : sql`u.username = ${address.creator} and a.slug = ${address.slug}`;
+
+export async function isThere(sql: Sql, address: AgentAddress): Promise<boolean> {
+  const rows = await sql`
+    select from agents a join users u on u.id = a.owner_id where ${hasAddress(sql, address)} and a.deleted_at is null`;
+  return rows.length > 0;
+}
+
 /** The user's own agents and public ones. */
 export async function findVisible(sql: Sql, userId: string, address: AgentAddress): Promise<Agent | undefined> {
-  const matches =
-    "agentId" in address
-      ? sql`a.id = ${address.agentId}`
-      : sql`u.username = ${address.creator} and a.slug = ${address.slug}`;
   const [agent] = await sql<Agent[]>`
     select ${agentColumns(sql)} from agents a join users u on u.id = a.owner_id
-    where ${matches} and ${visibleTo(sql, userId)}`;
+    where ${hasAddress(sql, address)} and ${visibleTo(sql, userId)}`;
   return agent;
 }
 

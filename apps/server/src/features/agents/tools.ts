@@ -36,7 +36,7 @@ export const builtinTools: readonly ToolInfo[] = [
     kind: "read",
     parameters: parameters(
       {
-        model: text("The endpoint id of the model: owner/name."),
+        model: text("The model: its endpoint id, as owner/name, or an alias."),
         input: { type: "object", description: "The fields of the model's input by name." },
       },
       ["model", "input"],

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createLog } from "../../kernel/log.ts";
 import type { Model } from "./model.ts";
-import { ModelMemory } from "./model-memory.ts";
+import { createModelMemory } from "./model-memory.ts";
 
 const version = (number: number) => ({ id: "mdl_1", version: number }) as Model;
 const log = createLog("silent");
@@ -15,7 +15,7 @@ afterEach(() => {
 
 test("concurrent requests share one lookup, which is cached for a second", async () => {
   const find = vi.fn(async () => version(1));
-  const memory = new ModelMemory(find, log);
+  const memory = createModelMemory(find, log);
   await Promise.all(Array.from({ length: 100 }, () => memory.get("a/b")));
   await memory.get("a/b");
   expect(find).toHaveBeenCalledTimes(1);
@@ -23,7 +23,7 @@ test("concurrent requests share one lookup, which is cached for a second", async
 
 test("a model in use is refreshed in the background, and queried again after a second", async () => {
   const find = vi.fn(async () => version(1));
-  const memory = new ModelMemory(find, log);
+  const memory = createModelMemory(find, log);
   await memory.get("a/b");
   vi.advanceTimersByTime(600);
   find.mockImplementation(async () => version(2));
@@ -35,7 +35,7 @@ test("a model in use is refreshed in the background, and queried again after a s
 });
 
 test("the same version stays the same object", async () => {
-  const memory = new ModelMemory(async () => version(1), log);
+  const memory = createModelMemory(async () => version(1), log);
   const first = await memory.get("a/b");
   vi.advanceTimersByTime(5000);
   expect(await memory.get("a/b")).toBe(first);
@@ -43,7 +43,7 @@ test("the same version stays the same object", async () => {
 
 test("a missing model is not cached", async () => {
   const find = vi.fn(async (): Promise<Model | undefined> => undefined);
-  const memory = new ModelMemory(find, log);
+  const memory = createModelMemory(find, log);
   expect(await memory.get("a/b")).toBeUndefined();
   find.mockImplementation(async () => version(1));
   expect((await memory.get("a/b"))?.version).toBe(1);
@@ -52,7 +52,7 @@ test("a missing model is not cached", async () => {
 
 test("a lookup from before a change is not cached or joined", async () => {
   const answers: ((model: Model) => void)[] = [];
-  const memory = new ModelMemory(() => new Promise((resolve) => answers.push(resolve)), log);
+  const memory = createModelMemory(() => new Promise((resolve) => answers.push(resolve)), log);
   const early = memory.get("a/b");
   memory.forget("a/b");
   const late = memory.get("a/b");
@@ -65,14 +65,14 @@ test("a lookup from before a change is not cached or joined", async () => {
 
 test("a failed lookup rejects, and the next one queries again", async () => {
   const find = vi.fn<() => Promise<Model>>().mockRejectedValueOnce(new Error("away")).mockResolvedValue(version(1));
-  const memory = new ModelMemory(find, log);
+  const memory = createModelMemory(find, log);
   await expect(memory.get("a/b")).rejects.toThrow("away");
   expect((await memory.get("a/b"))?.version).toBe(1);
 });
 
 test("the cache holds a thousand models and evicts the least recently used", async () => {
   const find = vi.fn(async () => version(1));
-  const memory = new ModelMemory(find, log);
+  const memory = createModelMemory(find, log);
   for (let i = 0; i <= 1000; i++) await memory.get(`a/${i}`);
   expect(memory.size).toBe(1000);
   await memory.get("a/1000");

@@ -85,6 +85,9 @@ const samples: Record<string, () => Sample> = {
   "POST /api/v2/keys": () => json({ name: "another" }),
   "DELETE /api/v2/keys/{id}": () => ({ ids: { id: ids.keyId ?? "" } }),
   "POST /api/v2/keys/{id}/rotate": () => json({}, { ids: { id: ids.keyId ?? "" } }),
+  "GET /api/v2/aliases": () => ({}),
+  "PUT /api/v2/aliases/{name}": () => json({ model: "gantry/text" }, { stranger: 201, ids: { name: "fast" } }),
+  "DELETE /api/v2/aliases/{name}": () => ({ stranger: 204, ids: { name: "fast" } }),
   "POST /api/v2/sign-in-links": () => json({}),
   "GET /api/v2/secrets": () => ({}),
   "PUT /api/v2/secrets/{name}": () => json({ value: "other" }, { stranger: 201, ids: { name: "crm" } }),
@@ -95,6 +98,9 @@ const samples: Record<string, () => Sample> = {
   "POST /api/v2/admin/users/{username}/keys": () => json({}),
   "POST /api/v2/admin/users/{username}/credits": () => json({ amount: 1, reason: "x" }),
   "GET /api/v2/admin/users/{username}/ledger": () => ({}),
+  "GET /api/v2/admin/aliases": () => ({}),
+  "PUT /api/v2/admin/aliases/{name}": () => json({ model: "gantry/text" }),
+  "DELETE /api/v2/admin/aliases/{name}": () => ({}),
   "GET /api/v2/admin/plans": () => ({}),
   "PUT /api/v2/admin/plans/{name}": () => json({ requests_per_minute: 1, parallel: 1 }),
   "DELETE /api/v2/admin/plans/{name}": () => ({}),
@@ -183,6 +189,10 @@ beforeAll(async () => {
 
   await made("PUT", "/api/v2/secrets/crm", { json: { value: `${marker}-secret` } });
   await made("PUT", "/api/v1/alice/chat", { json: manifest() });
+  for (const name of ["fast", `${marker}-alias`]) {
+    await made("PUT", `/api/v2/aliases/${name}`, { json: { model: "alice/chat" } });
+  }
+  await made("PUT", "/api/v2/admin/aliases/gold", { json: { model: "alice/chat" } });
   await made("PUT", "/api/v2/admin/plans/gold", { json: { requests_per_minute: 10, parallel: 2 } });
   const drive = (await made("POST", "/v1/drives", { json: { name: `${marker}-drive` } })).body;
   await made("POST", `/v1/drives/${drive.id}/files`, {
@@ -397,6 +407,11 @@ test("none of these requests changed the owner's data", async () => {
   expect((await made("GET", `/v1/drives/${ids.drive_id}/files/a/b.txt`)).text).toBe(`${marker}-file`);
   expect((await made("GET", "/api/v1/alice/chat")).body).toMatchObject({ title: "Chat", backend: { secret: "crm" } });
   expect((await made("GET", "/api/v2/secrets")).body.results).toMatchObject([{ name: "crm" }]);
+  for (const path of ["/api/v2/aliases", "/api/v2/admin/aliases"]) {
+    const { results } = (await made("GET", path)).body;
+    expect(results.map(({ model }: Answer["body"]) => model)).toEqual(Array(results.length).fill("alice/chat"));
+    expect(results.length).toBe(path.includes("admin") ? 1 : 2);
+  }
   const listed = (await made("GET", "/api/v2/keys")).body.results.map(({ id }: Answer["body"]) => id);
   expect(listed).toContain(ids.keyId);
   expect(listed).toHaveLength(5);

@@ -1,4 +1,5 @@
 import * as accounts from "../../accounts.ts";
+import { aliasRecord, putAliasBody } from "../../aliases.ts";
 import { errorSchemas } from "../../error-schemas.ts";
 import { fileRecord } from "../../files.ts";
 import * as money from "../../money.ts";
@@ -11,19 +12,21 @@ import type { Api } from "../operation.ts";
 import { accountFailures, accountPage } from "./account-failures.ts";
 import { accountGroup, keyGroup } from "./account-operations.ts";
 import { adminGroup } from "./admin-operations.ts";
+import { aliasGroup } from "./alias-operations.ts";
 import { fileGroup, secretGroup, webhookGroup } from "./storage-operations.ts";
 
 export const accountApi: Api = {
   title: "Gantry account",
   description:
-    "Your account, keys, usage, files, secrets and webhooks, and administration. Amounts are in dollars. Clients must ignore unknown fields.",
+    "Your account, keys, aliases, usage, files, secrets and webhooks, and administration. Amounts are in dollars. Clients must ignore unknown fields.",
   base: "/api/v2",
   stability: "stable",
-  groups: [accountGroup, keyGroup, fileGroup, secretGroup, webhookGroup, adminGroup],
+  groups: [accountGroup, keyGroup, aliasGroup, fileGroup, secretGroup, webhookGroup, adminGroup],
   requests: {
     CreateKey: accounts.createKeyBody,
     RotateKey: accounts.rotateKeyBody,
     MakeSignInLink: makeSignInLinkBody,
+    PutAlias: putAliasBody,
     PutSecret: putSecretBody,
     CreateUser: accounts.createUserBody,
     ChangeUser: accounts.changeUserBody,
@@ -34,6 +37,7 @@ export const accountApi: Api = {
   answers: {
     Me: accounts.meRecord,
     Key: accounts.keyRecord,
+    Alias: aliasRecord,
     SignInLink: signInLinkRecord,
     User: accounts.userRecord,
     Plan: accounts.planRecord,
@@ -51,7 +55,7 @@ export const accountApi: Api = {
   },
   pathParameters: {
     id: "The id shown in the list.",
-    name: "Secrets: letters, digits, `_`, `.` and `-`, at most 63. Plans: a-z, 0-9 and `-`, at most 39. Models: the part after the owner.",
+    name: "Aliases: letters, digits, `.`, `_`, `:` and `-`, at most 63. Secrets: letters, digits, `_`, `.` and `-`, at most 63. Plans: a-z, 0-9 and `-`, at most 39. Models: the part after the owner.",
     username: "The username.",
     owner: "The username of the model's owner.",
   },
