@@ -1,7 +1,7 @@
 import type { AgentSnapshot } from "@gantry/wire";
 import { fault } from "../../kernel/errors.ts";
-import { type Caller, isConfined, keyReaches } from "../accounts/index.ts";
-import type { Runnable, SeenAgent } from "../agents/index.ts";
+import { type Caller, isConfined } from "../accounts/index.ts";
+import type { Agent, Runnable, SeenAgent } from "../agents/index.ts";
 import { isChosen, type Model } from "../models/index.ts";
 import type { McpToolsContext, OfferedTool } from "./context.ts";
 import { describeAction, describeAgent, describeModel, takesObject } from "./describe-tool.rules.ts";
@@ -73,7 +73,7 @@ async function agentsPart(context: McpToolsContext, caller: Caller, range: Range
 
   async function offerOf(entry: SeenAgent): Promise<OfferedTool[]> {
     const published = await publishedOf(entry);
-    if (!published || !isCallable(caller, published.snapshot)) return [];
+    if (!published || !(await isCallable(context, caller, entry.agent, published.snapshot))) return [];
     const { slug, snapshot } = published;
     if ((await mayAsk(caller.userId, snapshot)) !== "no") return [];
     const { name, goal } = snapshot;
@@ -156,7 +156,7 @@ async function findModel({ models }: McpToolsContext, caller: Caller, owner: str
 async function findAgent(context: McpToolsContext, caller: Caller, slug: string) {
   const { agents } = context;
   const runnable = await unlessMissing(agents.getRunnable(caller.userId, { creator: caller.username, slug }));
-  if (!runnable || !isCallable(caller, runnable.revision.snapshot)) return undefined;
+  if (!runnable || !(await isCallable(context, caller, runnable.agent, runnable.revision.snapshot))) return undefined;
   switch (await createMayAsk(context)(caller.userId, runnable.revision.snapshot)) {
     case "yes":
       return undefined;
@@ -170,9 +170,14 @@ async function findAgent(context: McpToolsContext, caller: Caller, slug: string)
   }
 }
 
-/** Whether a call can start a run: the key has access to the model, and the input can be an object. */
-export function isCallable(caller: Caller, { model, input_schema: input }: AgentSnapshot): boolean {
-  return keyReaches(caller, model) && takesObject(input);
+/** Whether a call can start a run: the key has access to the agent, and the input can be an object. */
+async function isCallable(
+  { agents }: McpToolsContext,
+  caller: Caller,
+  agent: Agent,
+  snapshot: AgentSnapshot,
+): Promise<boolean> {
+  return takesObject(snapshot.input_schema) && agents.keyReachesAgent(caller, agent, snapshot);
 }
 
 async function findCutModel({ models }: McpToolsContext, caller: Caller, toolName: string, q: string) {

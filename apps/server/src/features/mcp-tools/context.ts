@@ -42,7 +42,7 @@ export interface McpToolsContext {
   models: Pick<Models, "getModel" | "listModels" | "resolveForCall">;
   predictions: Pick<Predictions, "look" | "run">;
   idp: Pick<IdpConnector, "read" | "describeTools" | "runAction">;
-  agents: Pick<Agents, "listAgents" | "readRevision" | "getRunnable" | "tools">;
+  agents: Pick<Agents, "listAgents" | "readRevision" | "getRunnable" | "keyReachesAgent" | "tools">;
   /** To see which tools of servers need a confirmation. */
   toolServers: Pick<ToolServers, "describeTools">;
   runAgent: RunAgent;

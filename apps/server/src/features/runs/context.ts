@@ -19,9 +19,17 @@ export interface RunsContext {
   telemetry: Telemetry;
   agents: Pick<
     Agents,
-    "readAgent" | "getRunnable" | "lockRunnable" | "getRevision" | "idsAt" | "ownerOf" | "boundNames" | "tools"
+    | "readAgent"
+    | "getRunnable"
+    | "lockRunnable"
+    | "getRevision"
+    | "idsAt"
+    | "ownerOf"
+    | "boundNames"
+    | "keyReachesAgent"
+    | "tools"
   >;
-  models: Pick<Models, "getModel">;
+  models: Pick<Models, "getModel" | "targetOf">;
   predictions: Pick<Predictions, "look" | "rate">;
   feed: RunFeed;
   write: WriteRun;

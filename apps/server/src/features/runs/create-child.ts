@@ -2,14 +2,15 @@ import { newId } from "@gantry/wire";
 import type { Transaction } from "../../engines/database/database.ts";
 import { fault } from "../../kernel/errors.ts";
 import { microsOfDollars } from "../../kernel/money.ts";
-import type { Runnable } from "../agents/index.ts";
+import { agentName, type Runnable } from "../agents/index.ts";
 import type { RunsContext } from "./context.ts";
 import { addDue, countLiveDescendants, insertRun, lockChain, type NewRun } from "./create-store.ts";
-import { reserve, saleNameOf } from "./reserve-run.ts";
+import { reserve } from "./reserve-run.ts";
 import type { Run, StoredCall } from "./run.ts";
 import { findRun } from "./store.ts";
 import { calledByOthersAgent } from "./tools/run-tool.ts";
 import { refuseOutOfReach } from "./tools/toolbox.ts";
+import { isAgentListed } from "./work/access.ts";
 import { wrongArguments } from "./work/prompts.rules.ts";
 import { maxCostReached, RunStopped } from "./work/stopped.ts";
 import type { WantedChild } from "./work/tool-calls.ts";
@@ -41,7 +42,7 @@ export async function createChild(
       return result;
     }
     // Checked outside the transaction, because validation is slow and rows are locked there.
-    refuseOutOfReach(wanted.caller, result);
+    if (!(await isAgentListed(context, wanted.caller, parent))) await refuseOutOfReach(context, wanted.caller, result);
     wanted.onOther(result);
     const { input_schema: schema } = result.revision.snapshot;
     const faults = await context.schemas.validate(schema, call.arguments, parent.userId);
@@ -111,7 +112,7 @@ function newChild(
     callId: newId("prediction"),
     // An agent of the same creator is included in the parent's price.
     price: isOwner || agent.ownerId === parent.ownerId ? 0 : microsOfDollars(revision.snapshot.pricing.per_run),
-    saleName: saleNameOf(agent),
+    saleName: agentName(agent),
   };
 }
 

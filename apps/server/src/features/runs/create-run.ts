@@ -6,8 +6,8 @@ import { isRecord } from "../../kernel/is-record.ts";
 import { microsOfDollars } from "../../kernel/money.ts";
 import { schemaIssues } from "../../kernel/schema-issues.ts";
 import { storableIssues } from "../../kernel/storable-issues.ts";
-import { type Caller, isConfined, keyReaches, type Scope, scopeOf } from "../accounts/index.ts";
-import { type AgentAddress, agentNotFound, type Runnable } from "../agents/index.ts";
+import { type Caller, isConfined, type Scope, scopeOf } from "../accounts/index.ts";
+import { type AgentAddress, agentName, agentNotFound, type Runnable } from "../agents/index.ts";
 import {
   findIdempotencyKey,
   idempotencyScope,
@@ -20,10 +20,10 @@ import {
 import { approveIssues } from "./approve-issues.ts";
 import type { RunsContext } from "./context.ts";
 import { insertRun, type NewRun } from "./create-store.ts";
-import { requirePrice, reserve, saleNameOf } from "./reserve-run.ts";
+import { requirePrice, reserve } from "./reserve-run.ts";
 import type { Run } from "./run.ts";
 import { findRun } from "./store.ts";
-import { mayServe } from "./work/access.ts";
+import { mayServe, modelOf } from "./work/access.ts";
 import { canonical } from "./work/tool-results.rules.ts";
 
 export interface CreateRunRequest {
@@ -127,18 +127,18 @@ async function readBody(
 }
 
 async function lookAtLimits(
-  { models, predictions }: RunsContext,
+  { agents, models, predictions }: RunsContext,
   caller: Caller,
   { agent, revision, isOwner }: Runnable,
 ): Promise<RateFigures | undefined> {
-  const { model: modelName } = revision.snapshot;
-  if (!keyReaches(caller, modelName)) {
+  if (!(await agents.keyReachesAgent(caller, agent, revision.snapshot))) {
     if (isOwner && agent.visibility === "private") throw agentNotFound();
     throw fault("forbidden", "API key does not have access to the agent's model");
   }
-  const model = await models.getModel(modelName);
+  const model = await modelOf({ models }, agent.ownerId, revision.snapshot);
   if (!mayServe(model, agent.ownerId)) {
-    throw fault("conflict", `The agent's model ${modelName} no longer exists, or its creator may not use it`);
+    const { model: name } = revision.snapshot;
+    throw fault("conflict", `The agent's model ${name} no longer exists, or its creator may not use it`);
   }
   return predictions.look({ caller, model, route: "async", counts: true });
 }
@@ -147,10 +147,10 @@ async function lookAtLimits(
 async function rateAfter(
   { agents, models, predictions }: RunsContext,
   caller: Caller,
-  { agentId, revisionId }: Run,
+  { agentId, revisionId, ownerId }: Run,
 ): Promise<RateFigures | undefined> {
   const revision = await agents.getRevision(agentId, revisionId);
-  const model = revision && (await models.getModel(revision.snapshot.model));
+  const model = revision && (await modelOf({ models }, ownerId, revision.snapshot));
   return model && predictions.rate({ caller, model, route: "async" });
 }
 
@@ -181,7 +181,7 @@ function newRun(caller: Caller, { agent, revision, isOwner }: Runnable, wanted: 
     baseUrl,
     callId: newId("prediction"),
     price,
-    saleName: saleNameOf(agent),
+    saleName: agentName(agent),
   };
 }
 

@@ -1,6 +1,5 @@
 import { type Fault, fault } from "../../kernel/errors.ts";
 import { dollarsOfMicros, type Micros } from "../../kernel/money.ts";
-import type { Runnable } from "../agents/index.ts";
 import type { RunsContext } from "./context.ts";
 import { type Funds, lockFunds, type NewRun, reservePrice } from "./create-store.ts";
 
@@ -61,9 +60,4 @@ export function requirePrice({ price, userId, ownerId }: NewRun, expected: numbe
 
 function inDollars(amount: Micros): string {
   return `${amount < 0 ? "-" : ""}$${dollarsOfMicros(Math.abs(amount))}`;
-}
-
-/** The name under which usage shows the price of a run. */
-export function saleNameOf({ owner, slug }: Runnable["agent"]): string {
-  return `agents/${owner}/${slug}`;
 }

@@ -24,6 +24,13 @@ export async function findRun(sql: Sql, id: string): Promise<Run | undefined> {
   return run;
 }
 
+/** Whether one of the runs executes one of the agents, named `agents/creator/slug`. */
+export async function isRunOfAny(sql: Sql, runIds: readonly string[], agents: readonly string[]): Promise<boolean> {
+  const rows = await sql`
+    select from runs where id = any(${[...runIds]}::text[]) and sale_name = any(${[...agents]}::text[]) limit 1`;
+  return rows.length > 0;
+}
+
 export interface RunFilter {
   agentId?: string | undefined;
   parentId?: string | undefined;

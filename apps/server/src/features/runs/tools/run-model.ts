@@ -3,7 +3,7 @@ import { idPrefixes, type ObjectSchema } from "@gantry/wire";
 import type { InputValue } from "../../../engines/models/driver.ts";
 import { Fault, fault } from "../../../kernel/errors.ts";
 import type { Caller } from "../../accounts/index.ts";
-import type { ToolInfo } from "../../agents/index.ts";
+import { bindingOf, type ToolInfo } from "../../agents/index.ts";
 import type { Drives } from "../../drives/index.ts";
 import type { Model, Models } from "../../models/index.ts";
 import type { CheckedInput, Predictions, ReadModelInput } from "../../predictions/index.ts";
@@ -21,7 +21,7 @@ import {
 import { explainFault, failedWith, outcomeOfFailure } from "./tool-failure.ts";
 
 export interface RunModelDeps {
-  models: Pick<Models, "resolveForCall">;
+  models: Pick<Models, "resolveForCall" | "targetOf">;
   predictions: Pick<Predictions, "run" | "recallCall" | "mostCost">;
   drives: Pick<Drives, "readFile">;
   readInput: ReadModelInput;
@@ -76,15 +76,23 @@ const privateModelRefusal =
 const storedFileRefusal =
   'Another user\'s agent may not use your stored files. To allow it, create the run with connectors: ["files"]';
 
+/** A name may be an alias of the agent's creator. */
 async function resolve({ models }: RunModelDeps, scope: RunScope, name: unknown): Promise<Model> {
   const caller = requireCaller(scope.caller);
-  const [owner = "", ...rest] = String(name).split("/");
-  const resolving = models.resolveForCall(caller, owner, rest.join("/"));
+  const target = await models.targetOf({ userId: scope.ownerId }, String(name));
+  const [owner = "", ...rest] = target.split("/");
+  const reader = scope.isListed && isFixed(scope) ? { ...caller, models: null } : caller;
+  const resolving = models.resolveForCall(reader, owner, rest.join("/"));
   if (owner !== caller.username || mayUse(scope, "models")) return resolving;
   // The same answer for names that do not exist hides which private models the caller has.
   const model = await resolving.catch(() => undefined);
   if (model?.manifest.visibility !== "public") throw fault("forbidden", privateModelRefusal);
   return model;
+}
+
+/** Whether the creator has chosen the model, not the agent. */
+function isFixed({ snapshot }: RunScope): boolean {
+  return bindingOf(snapshot.tools, "run_model")?.arguments?.model !== undefined;
 }
 
 function requireCaller(caller: RunScope["caller"]): Caller {

@@ -39,6 +39,7 @@ export function scopeOf(
     runId: newId("run"),
     userId: caller.userId,
     caller,
+    isListed: false,
     ownerId: caller.userId,
     connectors: [],
     baseUrl: "http://gantry.example",

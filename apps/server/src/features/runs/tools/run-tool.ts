@@ -11,6 +11,8 @@ export interface RunScope {
   userId: string;
   /** The caller with the rights of its key; undefined if the key was revoked. Then no tool is called. */
   caller: Caller | undefined;
+  /** The key lists the agent, so it may also call what the agent is built from. */
+  isListed: boolean;
   /** The agent's creator, who owns its drives and tool servers. */
   ownerId: string;
   snapshot: AgentSnapshot;

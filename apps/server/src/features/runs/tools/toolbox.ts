@@ -2,7 +2,7 @@ import type { AgentBinding, ToolBinding } from "@gantry/wire";
 import type { ChatTool } from "../../../engines/models/chat.ts";
 import { Fault, fault, isUnavailable } from "../../../kernel/errors.ts";
 import { foreignSchema, quotedText } from "../../../kernel/foreign-text.ts";
-import { type Caller, keyReaches } from "../../accounts/index.ts";
+import type { Caller } from "../../accounts/index.ts";
 import { type Agents, asToolBinding, bindingAsks, isAgentBinding, type Runnable } from "../../agents/index.ts";
 import type { MissingTool } from "../../tool-servers/index.ts";
 import { isOwnersOwnRun, type RunScope, type RunTool } from "./run-tool.ts";
@@ -33,7 +33,7 @@ export interface Toolbox {
 }
 
 export interface ToolboxDeps {
-  agents: Pick<Agents, "getRunnable">;
+  agents: Pick<Agents, "getRunnable" | "keyReachesAgent">;
   toolsFor(
     scope: RunScope,
     options: { signal: AbortSignal },
@@ -52,7 +52,7 @@ export async function openToolbox(deps: ToolboxDeps, scope: RunScope, signal: Ab
   for (const binding of snapshot.tools.filter(isAgentBinding)) {
     try {
       const child = await deps.agents.getRunnable(scope.ownerId, { agentId: binding.agent_id });
-      if (scope.caller) refuseOutOfReach(scope.caller, child);
+      if (scope.caller && !scope.isListed) await refuseOutOfReach(deps, scope.caller, child);
       boxed.push(boxAgent(scope, binding, child));
     } catch (error) {
       if (!(error instanceof Fault) || isUnavailable(error)) throw error;
@@ -86,8 +86,12 @@ function shownMissing(scope: RunScope, gone: readonly string[]): readonly string
 }
 
 /** The limits of the caller's key also apply to sub-agents. */
-export function refuseOutOfReach(caller: Caller, { revision }: Runnable): void {
-  if (keyReaches(caller, revision.snapshot.model)) return;
+export async function refuseOutOfReach(
+  { agents }: { agents: Pick<Agents, "keyReachesAgent"> },
+  caller: Caller,
+  { agent, revision }: Runnable,
+): Promise<void> {
+  if (await agents.keyReachesAgent(caller, agent, revision.snapshot)) return;
   throw fault("forbidden", "The API key that started the run does not have access to the model of this agent");
 }
 

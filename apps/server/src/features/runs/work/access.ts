@@ -1,6 +1,9 @@
+import { type AgentSnapshot, readAgentName } from "@gantry/wire";
+import type { Database } from "../../../engines/database/database.ts";
 import type { Accounts, Caller } from "../../accounts/index.ts";
 import { holdsConversations, type Model, type Models } from "../../models/index.ts";
 import type { Run, RunHistory } from "../run.ts";
+import { isRunOfAny } from "../store.ts";
 import { keyRevoked, RunFailed } from "./stopped.ts";
 
 /** The creator pays for private models of an agent, because the caller cannot see their price. */
@@ -18,7 +21,16 @@ export function mayServe(model: Model | undefined, creatorId: string): model is 
 }
 
 export interface ModelDeps {
-  models: Pick<Models, "getModel">;
+  models: Pick<Models, "getModel" | "targetOf">;
+}
+
+/** The agent's model now: its name may be an alias of the creator. */
+export async function modelOf(
+  { models }: ModelDeps,
+  creatorId: string,
+  { model }: Pick<AgentSnapshot, "model">,
+): Promise<Model | undefined> {
+  return models.getModel(await models.targetOf({ userId: creatorId }, model));
 }
 
 /** The current model of the run, read from memory for each call. Ends the run if the model can no longer be called. */
@@ -26,7 +38,7 @@ export async function currentModel(
   { models }: ModelDeps,
   { run, snapshot }: Pick<RunHistory, "run" | "snapshot">,
 ): Promise<Model> {
-  const model = await models.getModel(snapshot.model);
+  const model = await modelOf({ models }, run.ownerId, snapshot);
   if (!mayServe(model, run.ownerId)) {
     throw new RunFailed("internal", `The agent's model ${snapshot.model} can no longer be called`);
   }
@@ -36,6 +48,19 @@ export async function currentModel(
     throw new RunFailed("internal", `The agent's model ${snapshot.model} ${why}`);
   }
   return model;
+}
+
+/**
+ * Whether the key lists the agent of the run, or of a run above it. Such a key may call what that agent is built from: its
+ * model, its sub-agents, and models that are fixed for `run_model`.
+ */
+export async function isAgentListed(
+  { database }: { database: Pick<Database, "sql"> },
+  { models }: Pick<Caller, "models">,
+  { id, ancestors }: Pick<Run, "id" | "ancestors">,
+): Promise<boolean> {
+  const agents = (models ?? []).filter((name) => readAgentName(name) !== undefined);
+  return agents.length > 0 && isRunOfAny(database.sql, [id, ...ancestors], agents);
 }
 
 export interface CallerDeps {

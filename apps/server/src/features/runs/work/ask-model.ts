@@ -1,5 +1,5 @@
 import type { ChatCall } from "../../../engines/models/chat.ts";
-import type { Caller } from "../../accounts/index.ts";
+import { type Caller, keyReaches } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
 import type { ModelMessage, RunHistory } from "../run.ts";
 import type { SummaryRange } from "../run-writer.ts";
@@ -7,7 +7,7 @@ import { currentModel, type ModelDeps, sponsorOf } from "./access.ts";
 import { type CalledModel, callModel, type ModelCallDeps } from "./call-model.ts";
 import { affordableCall } from "./max-cost.rules.ts";
 import type { RunSession } from "./session.ts";
-import { keyRevoked, maxCostReached } from "./stopped.ts";
+import { keyRevoked, maxCostReached, RunFailed } from "./stopped.ts";
 
 export type MadeCall = CalledModel &
   Pick<PlannedCall, "isShort" | "setAside"> & {
@@ -19,6 +19,8 @@ interface ModelRequest {
   callId: string;
   summingUp: SummaryRange | undefined;
   caller: Caller | undefined;
+  /** See `isAgentListed`. */
+  isListed: boolean;
   chat: Omit<ChatCall, "signal">;
   inputTokens: number;
 }
@@ -27,16 +29,17 @@ export async function askModel(
   deps: ModelCallDeps & ModelDeps,
   session: RunSession,
   history: RunHistory,
-  { callId, summingUp, caller, chat, inputTokens }: ModelRequest,
+  { callId, summingUp, caller, isListed, chat, inputTokens }: ModelRequest,
 ): Promise<MadeCall> {
   if (!caller) throw keyRevoked();
-  let planned = await planCall(deps, session, history, { chat, inputTokens });
+  const mayCall = ({ endpointId }: Model) => isListed || keyReaches(caller, endpointId);
+  let planned = await planCall(deps, session, history, { chat, inputTokens, mayCall });
   const called = await callModel(deps, session, {
     callId,
     summingUp,
     caller,
     plan: async () => {
-      planned = await planCall(deps, session, history, { chat, inputTokens }, planned);
+      planned = await planCall(deps, session, history, { chat, inputTokens, mayCall }, planned);
       return planned;
     },
     inputTokens,
@@ -78,11 +81,13 @@ export async function planCall(
   deps: ModelDeps,
   session: RunSession,
   history: RunHistory,
-  { chat, inputTokens }: { chat: Chat; inputTokens: number },
+  { chat, inputTokens, mayCall }: { chat: Chat; inputTokens: number; mayCall(model: Model): boolean },
   before?: PlannedCall,
 ): Promise<PlannedCall> {
   for (let planned = before; ; ) {
     const model = await currentModel(deps, history);
+    // An alias may lead to another model since the run was created.
+    if (!mayCall(model)) throw new RunFailed("internal", "The API key does not have access to the agent's model");
     if (planned?.model.id === model.id && planned.model.version === model.version) return planned;
     if (planned && planned.setAside > 0) await session.write({ holdMore: -planned.setAside });
     planned = await setAside(session, model, chat, inputTokens);

@@ -1,21 +1,25 @@
+import type { Database } from "../../../engines/database/database.ts";
 import type { Templates } from "../../../engines/templates/templates.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
 import type { RunHistory } from "../run.ts";
 import { openToolbox, type Toolbox, type ToolboxDeps } from "../tools/toolbox.ts";
-import { type CallerDeps, currentModel, type ModelDeps, requireCaller } from "./access.ts";
+import { type CallerDeps, currentModel, isAgentListed, type ModelDeps, requireCaller } from "./access.ts";
 import type { Conversation } from "./conversation.rules.ts";
 import { systemPrompt } from "./prompts.rules.ts";
 import { isAnswered, type Recalled } from "./recall-calls.ts";
 import type { RunSession } from "./session.ts";
 
 export interface ContextDeps extends ToolboxDeps, ModelDeps, CallerDeps {
+  database: Pick<Database, "sql">;
   templates: Pick<Templates, "render">;
 }
 
 export interface RunContext {
   /** Undefined if the key was revoked, but the answer of an earlier call must still be stored. */
   caller: Caller | undefined;
+  /** See `isAgentListed`. */
+  isListed: boolean;
   toolbox: Toolbox;
   prompts: Pick<Conversation, "system" | "goal">;
 }
@@ -31,27 +35,33 @@ export async function openContext(
   const hasAnswer = isAnswered(recalled);
   const caller = hasAnswer ? await deps.accounts.callerOfKey(run.keyId) : await requireCaller(deps, run);
   const model = hasAnswer ? undefined : await currentModel(deps, history);
+  const isListed = caller !== undefined && (await isAgentListed(deps, caller, run));
   const { userId, ownerId, connectors, baseUrl } = run;
-  const scope = { runId: run.id, userId, caller, ownerId, snapshot, connectors, baseUrl };
+  const scope = { runId: run.id, userId, caller, isListed, ownerId, snapshot, connectors, baseUrl };
   const toolbox = await openToolbox(deps, scope, session.signal);
   const prompts = {
     system: systemPrompt(snapshot, toolbox.missing),
     goal: deps.templates.render(snapshot.goal, run.input),
   };
-  await announce(session, history, model ? openingNotes(model, toolbox) : []);
-  return { caller, toolbox, prompts };
+  await announce(session, history, model, toolbox);
+  return { caller, isListed, toolbox, prompts };
 }
 
 /** Writes the first event of a new run. On a later claim, the write only returns cancellation and budget. */
-async function announce(session: RunSession, { run, snapshot }: RunHistory, opening: readonly string[]): Promise<void> {
+async function announce(
+  session: RunSession,
+  { run, snapshot }: RunHistory,
+  model: Model | undefined,
+  toolbox: Toolbox,
+): Promise<void> {
   if (run.lastEvent > 0) {
     await session.write({});
     return;
   }
   const plans = Boolean(snapshot.instructions.planning);
-  const notes = [...opening];
+  const notes = model ? openingNotes(model, toolbox) : [];
   // With a planning instruction, the plan itself is the event.
-  if (!plans) notes.push(`Working on the goal with ${snapshot.model}.`);
+  if (!plans) notes.push(`Working on the goal with ${model?.endpointId ?? snapshot.model}.`);
   const events = notes.length > 0 ? [{ type: "planning", data: { message: notes.join(" ") } }] : [];
   await session.write({ phase: plans ? "planning" : "working", events });
 }

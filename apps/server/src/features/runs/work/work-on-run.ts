@@ -239,6 +239,7 @@ class RunWork {
       callId: this.#callId,
       summingUp,
       caller: this.#context.caller,
+      isListed: this.#context.isListed,
       chat,
       inputTokens: await this.#estimate.of(chat),
     });
