@@ -14,6 +14,7 @@ import type {
   UserRecord,
 } from "@gantry/wire";
 import { at, modelParams } from "./address.ts";
+import { type Aliases, sharedAliases } from "./aliases.ts";
 import { randomText } from "./form.ts";
 import { eachOf, eachOfThePast, type Page, type PageQuery, type TimeRange } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
@@ -76,6 +77,8 @@ export type BooksRecord = Omit<LedgerRecord, "currency">;
 export interface Admin {
   users: AdminUsers;
   plans: AdminPlans;
+  /** For all users. */
+  aliases: Aliases;
   takeDowns: AdminTakeDowns;
   overview(options?: CallOptions): Promise<OverviewRecord>;
   checkBooks(options?: CallOptions): Promise<LedgerRecord>;
@@ -86,6 +89,7 @@ export function admin(transport: Transport): Admin {
   return {
     users: users(transport),
     plans: plans(transport),
+    aliases: sharedAliases(transport),
     takeDowns: takeDowns(transport),
     overview: async ({ signal } = {}) => json({ ...at("GET /api/v2/admin/overview"), signal }),
     checkBooks: async ({ signal } = {}) => json({ ...at("GET /api/v2/admin/ledger"), signal }),

@@ -1,6 +1,7 @@
 import { type Account, account } from "./account.ts";
 import { type Admin, admin } from "./admin.ts";
 import { type Agents, agents } from "./agents.ts";
+import { type Aliases, aliases } from "./aliases.ts";
 import { type Drives, drives } from "./drives.ts";
 import { type Files, files } from "./files.ts";
 import { type IdpConnector, idpConnector } from "./idp.ts";
@@ -34,6 +35,7 @@ export interface GantryClient extends Predictions {
   checkBooks: Admin["checkBooks"];
   files: Files;
   models: Models;
+  aliases: Aliases;
   account: Account;
   agents: Agents;
   runs: Runs;
@@ -76,6 +78,7 @@ export function createClient(options: ClientOptions): GantryClient {
     checkBooks: ofAdmins.checkBooks,
     files: files(transport),
     models: models(transport),
+    aliases: aliases(transport),
     account: ofCaller,
     agents: agents(transport),
     runs: runs(transport),

@@ -9,6 +9,7 @@ export type {
   AgentTool,
   AgentVisibility,
   AgentWarning,
+  AliasRecord,
   BackendConfig,
   ChangeAgentBody,
   ChangeToolServerBody,
@@ -83,6 +84,7 @@ export type {
 export type { Account } from "./account.ts";
 export type { Admin, AdminPlans, AdminTakeDowns, AdminUsers, BooksRecord, Turnover } from "./admin.ts";
 export type { AgentList, Agents, NewAgent } from "./agents.ts";
+export type { Aliases } from "./aliases.ts";
 export { type ClientOptions, createClient, type GantryClient } from "./client.ts";
 export type {
   DownloadOptions,

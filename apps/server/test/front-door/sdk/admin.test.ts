@@ -174,6 +174,32 @@ test("secrets are stored, listed by name and deleted per user", async () => {
   expect(await failureOf(client.secrets.delete("upstream"))).toMatchObject({ status: 404 });
 });
 
+test("aliases are put, listed by name and deleted, per user and for all users", async () => {
+  const first = await client.aliases.put("fast", "gantry/text");
+  expect(first).toMatchObject({ name: "fast", model: "gantry/text", created_at: expect.any(String) });
+  expect(await client.aliases.put("fast", "gantry/rules")).toMatchObject({ model: "gantry/rules" });
+  await client.aliases.put("also", "gantry/text");
+  expect(await client.aliases.list({ page_size: 1 })).toMatchObject({ results: [{ name: "also" }], total_count: 2 });
+  const all = await Array.fromAsync(client.aliases.each());
+  expect(all.map(({ name, model }) => [name, model])).toEqual([
+    ["also", "gantry/text"],
+    ["fast", "gantry/rules"],
+  ]);
+  expect((await stranger.aliases.list()).results).toEqual([]);
+  expect(fieldsOf(await failureOf(client.aliases.put("no spaces", "gantry/none")))).toEqual([
+    "path.name",
+    "body.model",
+  ]);
+  for (const { name } of all) expect(await client.aliases.delete(name)).toBeUndefined();
+  expect(await failureOf(client.aliases.delete("fast"))).toMatchObject({ status: 404, type: "not_found" });
+
+  expect(await client.admin.aliases.put("shared", "gantry/text")).toMatchObject({ name: "shared" });
+  expect(await Array.fromAsync(client.admin.aliases.each())).toHaveLength(1);
+  expect(await failureOf(stranger.admin.aliases.list())).toMatchObject({ status: 403, type: "forbidden" });
+  await client.admin.aliases.delete("shared");
+  expect((await client.admin.aliases.list()).total_count).toBe(0);
+});
+
 test("webhooks are listed, resent, and signed with rotated secrets", async () => {
   const ids: unknown[] = [];
   let status = 410;
