@@ -1,7 +1,7 @@
 export type { NativeEvent, ToolCallPiece } from "../../engines/models/chat.ts";
 export { sentenceAboutRequest, type TokenUsage } from "../../engines/models/driver.ts";
 export { countWrongInput, type RateFigures, rateHeaders } from "./admission/admit-predictions.ts";
-export { answerLimit, termsOfChat } from "./admission/reserve.ts";
+export { answerLimit, termsOfChat, tokensOfImage } from "./admission/reserve.ts";
 export type { ChatAnswer, ChatEnd, ChatRequest, RecalledCall } from "./execution/chat-with-model.ts";
 export {
   type ConverseEnd,

@@ -8,6 +8,7 @@ import type { Agents } from "../agents/index.ts";
 import type { Models } from "../models/index.ts";
 import type { Predictions } from "../predictions/index.ts";
 import type { RunFeed } from "./run-feed.ts";
+import type { RunTexts } from "./run-texts.ts";
 import type { WriteRun } from "./run-writer.ts";
 
 export interface RunsContext {
@@ -32,6 +33,7 @@ export interface RunsContext {
   models: Pick<Models, "getModel" | "targetOf">;
   predictions: Pick<Predictions, "look" | "rate">;
   feed: RunFeed;
+  texts: RunTexts;
   write: WriteRun;
   wakeWorkers(): void;
 }

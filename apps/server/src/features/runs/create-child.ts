@@ -109,6 +109,8 @@ function newChild(
     approve: parent.approve,
     connectors: childConnectors(parent),
     baseUrl: parent.baseUrl,
+    door: null,
+    isFollowed: false,
     callId: newId("prediction"),
     // An agent of the same creator is included in the parent's price.
     price: isOwner || agent.ownerId === parent.ownerId ? 0 : microsOfDollars(revision.snapshot.pricing.per_run),

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { createRunBody, newId, type ReadRunBody } from "@gantry/wire";
+import { createRunBody, type Door, newId, type ReadRunBody } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
 import { Fault, fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import { isRecord } from "../../kernel/is-record.ts";
@@ -32,6 +32,16 @@ export interface CreateRunRequest {
   body: unknown;
   idempotencyKey: string | undefined;
   baseUrl: string;
+  /** Set for a run that answers a client of another protocol. */
+  door?: DoorRun;
+}
+
+export interface DoorRun {
+  name: Door;
+  /** The client wants the text as it is written. */
+  isFollowed: boolean;
+  /** The run's body, from the body of the protocol. */
+  bodyFor(runnable: Runnable): unknown;
 }
 
 export interface CreatedRun {
@@ -60,8 +70,8 @@ export async function createRun(context: RunsContext, request: CreateRunRequest)
   });
   const rate = await lookAtLimits(context, caller, runnable);
   try {
-    const wanted = await readBody(context, caller, runnable, body);
-    const run = newRun(caller, runnable, wanted, request.baseUrl);
+    const wanted = await readBody(context, caller, runnable, request.door ? request.door.bodyFor(runnable) : body);
+    const run = newRun(request, runnable, wanted);
     const created = await accept(context, run, { idempotency, expectedPrice: wanted.expected_price });
     context.wakeWorkers();
     return { run: created, rate, waitMs: waitMsOf(wanted) };
@@ -154,7 +164,11 @@ async function rateAfter(
   return model && predictions.rate({ caller, model, route: "async" });
 }
 
-function newRun(caller: Caller, { agent, revision, isOwner }: Runnable, wanted: ReadRunBody, baseUrl: string): NewRun {
+function newRun(
+  { caller, baseUrl, door }: CreateRunRequest,
+  { agent, revision, isOwner }: Runnable,
+  wanted: ReadRunBody,
+): NewRun {
   const price = isOwner ? 0 : microsOfDollars(revision.snapshot.pricing.per_run);
   const maxCost = wanted.max_cost === undefined ? null : microsOfDollars(wanted.max_cost);
   if (maxCost !== null && maxCost < price) {
@@ -179,6 +193,8 @@ function newRun(caller: Caller, { agent, revision, isOwner }: Runnable, wanted: 
     // Own agents need no permission; agents of other creators that they call do.
     connectors: wanted.connectors ?? [],
     baseUrl,
+    door: door?.name ?? null,
+    isFollowed: door?.isFollowed ?? false,
     callId: newId("prediction"),
     price,
     saleName: agentName(agent),

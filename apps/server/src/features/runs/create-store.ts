@@ -1,3 +1,4 @@
+import type { Door } from "@gantry/wire";
 import type { Sql, Transaction } from "../../engines/database/database.ts";
 import type { Micros } from "../../kernel/money.ts";
 import type { Run } from "./run.ts";
@@ -25,6 +26,8 @@ export interface NewRun {
   approve: readonly string[];
   connectors: readonly string[];
   baseUrl: string;
+  door: Door | null;
+  isFollowed: boolean;
   callId: string;
   price: Micros;
   saleName: string | null;
@@ -40,12 +43,12 @@ export async function insertRun(
   const [created] = await tx<Run[]>`
     insert into runs as r (id, agent_id, revision_id, owner_id, user_id, key_id, ancestors, parent_step, parent_position,
       input, max_cost_micros, timeout_ms, max_steps, approve, connectors, base_url, call_id, price_micros, due_micros,
-      sale_name, key_month, trace)
+      sale_name, key_month, trace, door, followed)
     values (${run.id}, ${run.agentId}, ${run.revisionId}, ${run.ownerId}, ${run.userId}, ${run.keyId},
       ${run.ancestors as string[]}::text[], ${run.parentStep}, ${run.parentPosition}, ${asJson(tx, run.input)},
       ${run.maxCost}, ${run.timeoutMs}, ${run.maxSteps}, ${run.approve as string[]}::text[],
       ${run.connectors as string[]}::text[], ${run.baseUrl}, ${run.callId}, ${run.price}, ${run.price},
-      ${run.saleName}, ${keyMonth}::text::date, ${trace ?? null})
+      ${run.saleName}, ${keyMonth}::text::date, ${trace ?? null}, ${run.door}, ${run.isFollowed})
     returning ${runColumns(tx)}`;
   return created as Run;
 }

@@ -1,4 +1,5 @@
 export type { Confirmation } from "./confirmations.ts";
+export type { ConversationEnd, ConversationRequest } from "./converse/converse.ts";
 export type { CreatedRun, CreateRunRequest } from "./create-run.ts";
 export { deleteOldRuns } from "./delete-old-runs.ts";
 export { openRuns, type Runs, type RunsDeps } from "./open-runs.ts";

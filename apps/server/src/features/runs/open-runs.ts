@@ -7,11 +7,13 @@ import type { Nodes } from "../nodes/index.ts";
 import { cancelRun, endDescendants } from "./cancel-run.ts";
 import { answerConfirmation, type Confirmation, expireConfirmations, readConfirmations } from "./confirmations.ts";
 import type { RunsContext } from "./context.ts";
+import { type ConversationEnd, type ConversationRequest, converse } from "./converse/converse.ts";
 import { createChild } from "./create-child.ts";
 import { type CreatedRun, type CreateRunRequest, createRun } from "./create-run.ts";
 import { type ListRunsQuery, listOwnRuns, listRunsOfAgent, readOwnRun, readRun, type SeenRun } from "./read-runs.ts";
 import { isAsking, type Run, type RunEvent } from "./run.ts";
 import { type FollowedEvent, startRunFeed } from "./run-feed.ts";
+import { startRunTexts } from "./run-texts.ts";
 import { createRunWriter } from "./run-writer.ts";
 import { dropExpiredSecrets, fetchSecret } from "./secrets.ts";
 import {
@@ -26,10 +28,13 @@ import {
 import { createRunWorker, type RunWorkerDeps } from "./work-on-runs.ts";
 
 export interface RunsDeps
-  extends Omit<RunsContext, "feed" | "write" | "wakeWorkers" | "agents" | "models" | "predictions" | "schemas">,
+  extends Omit<
+      RunsContext,
+      "feed" | "texts" | "write" | "wakeWorkers" | "agents" | "models" | "predictions" | "schemas"
+    >,
     Omit<
       RunWorkerDeps,
-      "write" | "wakeWorkers" | "createChild" | "endDescendants" | "database" | "predictions" | "agents"
+      "write" | "texts" | "wakeWorkers" | "createChild" | "endDescendants" | "database" | "predictions" | "agents"
     > {
   database: Database;
   queue: Queue;
@@ -40,6 +45,8 @@ export interface RunsDeps
 
 export interface Runs {
   create(request: CreateRunRequest): Promise<CreatedRun>;
+  /** Answers a conversation with an agent: a run whose text streams. Rejects with a fault if there is no answer. */
+  converse(request: ConversationRequest): Promise<ConversationEnd>;
   read(caller: Caller, id: string): Promise<SeenRun>;
   listOfAgent(caller: Caller, agentId: string, query: ListRunsQuery): Promise<Page<SeenRun>>;
   listOwn(caller: Caller, query: ListRunsQuery): Promise<Page<SeenRun>>;
@@ -71,10 +78,12 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
   const wakeWorkers = () => void queue.wake("runs");
   const write = createRunWriter({ database, log, telemetry, wakeWorkers, underWay: () => worker.underWay() });
   const feed = await startRunFeed(database, log);
-  const context: RunsContext = { ...deps, feed, write, wakeWorkers };
+  const texts = await startRunTexts(database, log);
+  const context: RunsContext = { ...deps, feed, texts, write, wakeWorkers };
   const worker = createRunWorker({
     ...deps,
     write,
+    texts,
     wakeWorkers,
     createChild: (parent, call, wanted) => createChild(context, parent, call, wanted),
     endDescendants: (run) => endDescendants(context, run),
@@ -123,6 +132,7 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
 
   return {
     create: (request) => createRun(context, request),
+    converse: (request) => converse(context, request),
     read: (caller, id) => readRun(context, caller, id),
     readOwn: (caller, id) => readOwnRun(context, caller, id),
     listOfAgent: (caller, agentId, query) => listRunsOfAgent(context, caller, agentId, query),
@@ -150,6 +160,7 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
     async close() {
       await Promise.all([deadNodes.stop(), sweeping.stop()]);
       await cancels.stop();
+      await texts.close();
       await feed.close();
     },
   };

@@ -16,6 +16,8 @@ export interface RunFeed {
     after: number,
     signal: AbortSignal,
   ): AsyncGenerator<readonly FollowedEvent[]>;
+  /** Calls back after new events of the run, if it is followed. Returns a function that ends it. */
+  watch(runId: string, onEvents: () => void): () => void;
   /** Resolves with the run when it ends, at the latest after the time or when the signal aborts. */
   untilEnded(runId: string, milliseconds: number, options?: EndWait): Promise<Run | undefined>;
   /** Shutdown: readers stop waiting. */
@@ -31,6 +33,8 @@ interface EndWait {
   isReader?: boolean;
   /** Resolves also when the run needs a confirmation. */
   orAsking?: boolean;
+  /** At shutdown, the wait lasts as long as a node works on the run. */
+  whileHeld?: boolean;
 }
 
 /** An event in its wire format, encoded once for all readers. */
@@ -43,6 +47,8 @@ export interface FollowedEvent {
 const pageSize = 500;
 /** A lost notification delays events by this time. */
 const pollMs = 5_000;
+/** The same at shutdown. */
+const lastPollMs = 250;
 /** Recently ended runs that a request may be about to wait for. */
 const keptEnds = 1_000;
 
@@ -63,8 +69,10 @@ export async function startRunFeed(database: Database, log: Log): Promise<RunFee
   let isReleased = false;
   let isClosed = false;
   const endWaits = new Register<Set<() => void>>();
+  const watchers = new Register<Set<() => void>>();
 
   const onEvents = (runId: string) => {
+    for (const onChange of watchers.get(runId) ?? []) onChange();
     const tail = tails.get(runId);
     if (tail) void tail.read().catch(() => wakeAll(tail));
   };
@@ -174,14 +182,14 @@ export async function startRunFeed(database: Database, log: Log): Promise<RunFee
   async function untilEnded(
     runId: string,
     milliseconds: number,
-    { signal, seenLive = false, isReader = false, orAsking = false }: EndWait = {},
+    { signal, seenLive = false, isReader = false, orAsking = false, whileHeld = false }: EndWait = {},
   ): Promise<Run | undefined> {
     const until = performance.now() + milliseconds;
     const isStopped = () => signal?.aborted || isClosed || (isReader && isReleased);
+    const pause = () => (whileHeld && isReleased ? lastPollMs : pollMs);
     let wake = () => {};
     const wakeUp = () => wake();
-    const waits = endWaits.get(runId) ?? new Set();
-    endWaits.set(runId, waits.add(wakeUp));
+    const leave = join(endWaits, runId, wakeUp);
     signal?.addEventListener("abort", wakeUp, { once: true });
     try {
       // The run may have ended between the caller's read and this wait.
@@ -192,18 +200,18 @@ export async function startRunFeed(database: Database, log: Log): Promise<RunFee
         });
         if (mayHaveEnded || isStopped()) {
           const run = await findRun(database.sql, runId);
-          const isDone = !run || run.completedAt !== null || (orAsking && isAsking(run));
+          const isLeft = whileHeld && isReleased && run?.holder === null;
+          const isDone = !run || run.completedAt !== null || (orAsking && isAsking(run)) || isLeft;
           if (isDone || performance.now() >= until || isStopped()) return run;
         }
-        const timer = setTimeout(wakeUp, Math.min(Math.max(0, until - performance.now()), pollMs));
+        const timer = setTimeout(wakeUp, Math.min(Math.max(0, until - performance.now()), pause()));
         await woken;
         clearTimeout(timer);
         mayHaveEnded = true;
       }
     } finally {
       signal?.removeEventListener("abort", wakeUp);
-      waits.delete(wakeUp);
-      if (waits.size === 0 && endWaits.get(runId) === waits) endWaits.delete(runId);
+      leave();
     }
   }
 
@@ -217,6 +225,7 @@ export async function startRunFeed(database: Database, log: Log): Promise<RunFee
 
   return {
     follow,
+    watch: (runId, onChange) => join(watchers, runId, onChange),
     untilEnded,
     release() {
       isReleased = true;
@@ -227,6 +236,16 @@ export async function startRunFeed(database: Database, log: Log): Promise<RunFee
       wakeAllReaders();
       for (const listener of listeners) await listener.stop();
     },
+  };
+}
+
+/** Adds a callback for a run. Returns a function that removes it. */
+function join(callbacks: Register<Set<() => void>>, runId: string, callback: () => void): () => void {
+  const joined = callbacks.get(runId) ?? new Set();
+  callbacks.set(runId, joined.add(callback));
+  return () => {
+    joined.delete(callback);
+    if (joined.size === 0 && callbacks.get(runId) === joined) callbacks.delete(runId);
   };
 }
 

@@ -172,8 +172,13 @@ function toJson({ ancestors: _locked, end, ...change }: RunChange, n: number): s
   return /\\u0000|\\ud[89a-f]/i.test(text) ? JSON.stringify(storable(written)) : text;
 }
 
+/** Text as it is stored. */
+export function storableText(text: string): string {
+  return text.replaceAll("\0", "\uFFFD").toWellFormed();
+}
+
 function storable(value: unknown): unknown {
-  if (typeof value === "string") return value.replaceAll("\0", "\uFFFD").toWellFormed();
+  if (typeof value === "string") return storableText(value);
   if (Array.isArray(value)) return value.map(storable);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [storable(key), storable(one)]));

@@ -1,5 +1,5 @@
-import type { AgentSnapshot, RunErrorType, RunPhase, RunStatus } from "@gantry/wire";
-import type { ChatMessage } from "../../engines/models/chat.ts";
+import type { AgentSnapshot, Door, RunErrorType, RunPhase, RunStatus } from "@gantry/wire";
+import type { ChatMessage, ContentPart } from "../../engines/models/chat.ts";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import type { Micros } from "../../kernel/money.ts";
 
@@ -36,6 +36,10 @@ export interface Run {
   readonly approve: readonly string[];
   readonly connectors: readonly string[];
   readonly baseUrl: string;
+  /** The protocol by which the run came; null for the agents API. */
+  readonly door: Door | null;
+  /** A reader follows the events, or a client of a door waits for the text. */
+  readonly isFollowed: boolean;
   readonly holder: string | null;
   readonly claim: number;
   readonly writes: number;
@@ -111,6 +115,8 @@ export interface RunEvent {
 /** Everything that a worker needs to continue a run. */
 export interface RunHistory {
   run: Run;
+  /** Images of the input, which its messages only mention. */
+  images: readonly ContentPart[];
   snapshot: AgentSnapshot;
   steps: Step[];
   calls: StoredCall[];

@@ -8,10 +8,11 @@ export const eventsChannel = "gantry_run_events";
 export const endedChannel = "gantry_run_ended";
 
 /** For a row `r` of `runs`. */
-export const runColumns = (sql: Sql) => sql`
+export const runColumns = (sql: Sql, input = sql`r.input`) => sql`
   r.id, r.agent_id as "agentId", r.revision_id as "revisionId", r.owner_id as "ownerId", r.user_id as "userId",
-  r.key_id as "keyId", r.ancestors, r.status, r.phase, r.input, r.output, r.error, r.max_cost_micros as "maxCost",
+  r.key_id as "keyId", r.ancestors, r.status, r.phase, ${input} as input, r.output, r.error, r.max_cost_micros as "maxCost",
   r.timeout_ms as "timeoutMs", r.max_steps as "maxSteps", r.approve, r.connectors, r.base_url as "baseUrl", r.holder,
+  r.door, r.followed as "isFollowed",
   r.claim, r.writes, r.deaths, r.parked, r.cancel_requested as "cancelRequested", r.active_ms as "activeMs",
   r.call_id as "callId", r.summing_up as "summingUp", r.cut_before as "cutBefore", r.steps, r.last_event as "lastEvent",
   r.input_tokens as "inputTokens", r.output_tokens as "outputTokens", r.cached_tokens as "cachedTokens",
@@ -40,6 +41,11 @@ export interface RunFilter {
   status?: RunStatus | undefined;
 }
 
+/** Conversations may contain images. A page of them would not fit into memory. */
+const listedInput = (sql: Sql) => sql`
+  case when r.door is null or octet_length(r.input::text) <= 1048576 then r.input
+    else json_build_object('input', left(r.input ->> 'input', 10000)) end`;
+
 /** Newest first. Without an agent or a parent, only root runs. Whole rows are read only for the page. */
 export async function selectRuns(
   sql: Sql,
@@ -59,12 +65,22 @@ export async function selectRuns(
     with page as materialized (
       select r.id ${chosen} order by r.created_at desc, r.id desc limit ${limit} offset ${offset}
     )
-    select ${runColumns(sql)} from page join runs r on r.id = page.id order by r.created_at desc, r.id desc`;
+    select ${runColumns(sql, listedInput(sql))} from page join runs r on r.id = page.id order by r.created_at desc, r.id desc`;
   return { entries, total: counted?.total ?? 0 };
 }
 
 export async function listSteps(sql: Sql, runId: string): Promise<Step[]> {
   return sql<Step[]>`select n, kind, message, prompt from run_steps where run_id = ${runId} order by n`;
+}
+
+/** Steps after this one. */
+export async function listStepsAfter(
+  sql: Sql,
+  runId: string,
+  after: number,
+): Promise<Pick<Step, "n" | "kind" | "message">[]> {
+  return sql<Pick<Step, "n" | "kind" | "message">[]>`
+    select n, kind, message from run_steps where run_id = ${runId} and n > ${after} order by n`;
 }
 
 export async function listCalls(sql: Sql, runId: string): Promise<StoredCall[]> {

@@ -6,7 +6,8 @@ import type { Log } from "../../kernel/log.ts";
 import { Register } from "../../kernel/register.ts";
 import type { Agents } from "../agents/index.ts";
 import { addUsage } from "./call-usage.ts";
-import type { Run, RunError } from "./run.ts";
+import { imagesApart } from "./converse/conversation-input.rules.ts";
+import type { Run, RunError, RunHistory } from "./run.ts";
 import type { WriteRun } from "./run-writer.ts";
 import { type ClaimedRun, claimRuns, listCalls, listSteps, type RunClaim } from "./store.ts";
 import { type RecallDeps, recallCalls } from "./work/recall-calls.ts";
@@ -144,11 +145,19 @@ async function advance(deps: RunWorkerDeps, session: RunSession, span: Span): Pr
     const steps = isFresh ? [] : await listSteps(deps.database.sql, run.id);
     // Children share the active time of the run and may have used all of it.
     if (session.remainingMs <= 0 && !run.cancelRequested) session.stop("timeout");
-    const end = await workOnRun(deps, session, { run, snapshot: revision.snapshot, steps, calls }, recalled);
+    const history = { ...shownRun(run), snapshot: revision.snapshot, steps, calls };
+    const end = await workOnRun(deps, session, history, recalled);
     span.set({ [cameTo]: end });
   } catch (error) {
     await writeFailure(deps, session, span, session.signal.aborted ? session.signal.reason : error);
   }
+}
+
+/** Clients of other protocols may send images in messages. Models get them as images, not as text. */
+function shownRun(run: Run): Pick<RunHistory, "run" | "images"> {
+  if (run.door === null) return { run, images: [] };
+  const { shown, images } = imagesApart(run.input);
+  return { run: { ...run, input: shown }, images };
 }
 
 async function writeFailure(deps: RunWorkerDeps, session: RunSession, span: Span, error: unknown): Promise<void> {

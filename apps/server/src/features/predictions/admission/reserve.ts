@@ -77,7 +77,7 @@ function inputBound(countedTokens: number): number {
   return Math.ceil(countedTokens * 1.25) + 64;
 }
 
-const tokensOfImage = 1_600;
+export const tokensOfImage = 1_600;
 /** The same default as for the compression of an agent's conversation. */
 const usualContextWindow = 32_000;
 

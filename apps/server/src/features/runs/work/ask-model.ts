@@ -1,12 +1,14 @@
-import type { ChatCall } from "../../../engines/models/chat.ts";
+import { type ChatCall, imagesIn } from "../../../engines/models/chat.ts";
 import { type Caller, keyReaches } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
+import { tokensOfImage } from "../../predictions/index.ts";
 import type { ModelMessage, RunHistory } from "../run.ts";
 import type { SummaryRange } from "../run-writer.ts";
 import { currentModel, type ModelDeps, sponsorOf } from "./access.ts";
 import { type CalledModel, callModel, type ModelCallDeps } from "./call-model.ts";
 import { affordableCall } from "./max-cost.rules.ts";
 import type { RunSession } from "./session.ts";
+import type { ShownStep } from "./shown-step.rules.ts";
 import { keyRevoked, maxCostReached, RunFailed } from "./stopped.ts";
 
 export type MadeCall = CalledModel &
@@ -18,6 +20,7 @@ export type MadeCall = CalledModel &
 interface ModelRequest {
   callId: string;
   summingUp: SummaryRange | undefined;
+  shown: ShownStep | undefined;
   caller: Caller | undefined;
   /** See `isAgentListed`. */
   isListed: boolean;
@@ -29,7 +32,7 @@ export async function askModel(
   deps: ModelCallDeps & ModelDeps,
   session: RunSession,
   history: RunHistory,
-  { callId, summingUp, caller, isListed, chat, inputTokens }: ModelRequest,
+  { callId, summingUp, shown, caller, isListed, chat, inputTokens }: ModelRequest,
 ): Promise<MadeCall> {
   if (!caller) throw keyRevoked();
   const mayCall = ({ endpointId }: Model) => isListed || keyReaches(caller, endpointId);
@@ -37,6 +40,7 @@ export async function askModel(
   const called = await callModel(deps, session, {
     callId,
     summingUp,
+    shown,
     caller,
     plan: async () => {
       planned = await planCall(deps, session, history, { chat, inputTokens, mayCall }, planned);
@@ -111,6 +115,8 @@ async function setAside(session: RunSession, model: Model, chat: Chat, inputToke
 
 const bytesPerToken = 3;
 
+const withoutImages = (key: string, value: unknown) => (key === "base64" ? "" : value);
+
 /**
  * Estimates the input tokens of the next call. The first call is counted; later ones add an estimate of the new text,
  * because counting everything would take longer than the rest of a step. The upstream can only lower the estimate, so it
@@ -126,9 +132,12 @@ export class TokenEstimate {
   }
 
   async of({ messages, tools, responseSchema }: Omit<ChatCall, "signal">): Promise<number> {
-    const text = JSON.stringify([messages, tools, responseSchema]);
+    const images = imagesIn(messages);
+    const text = JSON.stringify([messages, tools, responseSchema], images > 0 ? withoutImages : undefined);
     const bytes = Buffer.byteLength(text);
-    if (this.#known === undefined) this.#known = { bytes, tokens: await this.#countTokens(text) };
+    if (this.#known === undefined) {
+      this.#known = { bytes, tokens: (await this.#countTokens(text)) + images * tokensOfImage };
+    }
     const added = Math.max(0, bytes - this.#known.bytes);
     this.#asked = { bytes, tokens: this.#known.tokens + Math.ceil(added / bytesPerToken) };
     return this.#asked.tokens;

@@ -6,14 +6,18 @@ import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
 import type { ChatAnswer, ChatEnd, ChatRequest, Predictions } from "../../predictions/index.ts";
 import { type CallUsage, usageOf } from "../call-usage.ts";
+import type { TextRole } from "../converse/answer-text.rules.ts";
+import type { CallText, RunTexts } from "../run-texts.ts";
 import type { SummaryRange } from "../run-writer.ts";
 import { isOwnersOwnRun } from "../tools/run-tool.ts";
 import { sponsorOf } from "./access.ts";
 import type { RunSession } from "./session.ts";
+import type { ShownStep } from "./shown-step.rules.ts";
 import { isHandedOn, keyRevoked, RunFailed, RunStopped } from "./stopped.ts";
 
 export interface ModelCallDeps {
   predictions: Pick<Predictions, "chat">;
+  texts: Pick<RunTexts, "open">;
 }
 
 export interface CalledModel {
@@ -35,12 +39,15 @@ export async function callModel(
   {
     callId,
     summingUp,
+    shown,
     plan,
     ...request
   }: {
     /** Prediction id of the first attempt. */
     callId: string;
     summingUp: SummaryRange | undefined;
+    /** Set if a client waits for the text of the run. */
+    shown: ShownStep | undefined;
     caller: Caller;
     /** Called before each attempt, because each is a separate prediction. */
     plan(): Promise<{ model: Model; chat: Omit<ChatCall, "signal">; setAside: number }>;
@@ -51,7 +58,11 @@ export async function callModel(
   for (let attempt = 0; ; attempt++) {
     session.signal.throwIfAborted();
     const { model, chat, setAside } = await plan();
-    const end = await makeCall(deps, session, { ...request, predictionId, model, chat, setAside });
+    const text = shown && deps.texts.open(session.run, { step: shown.step, callId: predictionId });
+    const followed = text ? { ...chat, ...callbacks(text, shown.role) } : chat;
+    const end = await makeCall(deps, session, { ...request, predictionId, model, chat: followed, setAside }).finally(
+      () => text?.close(),
+    );
     if (end.kind === "answered") return { answer: end.answer, predictionId, used: usageOf(end) };
     const pause = pausesMs[attempt];
     const willRetry = pause !== undefined && end.fault.retryable && !end.isOurs && !session.signal.aborted;
@@ -66,6 +77,12 @@ export async function callModel(
     if (!willRetry) throw failureOf(end.fault, sponsorOf(model, session.run) !== undefined);
     await sleep(pause, session.signal);
   }
+}
+
+function callbacks(text: CallText, role: TextRole): Pick<ChatCall, "onText" | "onReasoning"> {
+  const onReasoning = (piece: string) => text.add("reasoning", piece);
+  if (role === "none") return { onReasoning };
+  return { onReasoning, onText: role === "thought" ? onReasoning : (piece) => text.add("text", piece) };
 }
 
 async function makeCall(

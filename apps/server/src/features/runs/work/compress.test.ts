@@ -38,6 +38,7 @@ const conversation = (steps: Step[], calls: StoredCall[], more: Partial<Conversa
   system: "System.",
   goal: "Goal.",
   input: {},
+  images: [],
   steps,
   calls,
   cutBefore: 0,

@@ -1,4 +1,5 @@
-import { type ChatCall, type ChatMessage, type ChatTool, sentText } from "../../../engines/models/chat.ts";
+import { type ChatCall, type ChatMessage, type ChatTool, imagesIn, sentText } from "../../../engines/models/chat.ts";
+import { tokensOfImage } from "../../predictions/index.ts";
 import type { Step } from "../run.ts";
 import type { NewEvent, SummaryRange } from "../run-writer.ts";
 import { type MadeCall, messageOf } from "./ask-model.ts";
@@ -100,9 +101,10 @@ async function tokensOf(
 ): Promise<number> {
   const texts = messages.map(sentText);
   texts.push(beside);
-  const rough = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / bytesPerToken;
+  const images = imagesIn(messages) * tokensOfImage;
+  const rough = images + texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / bytesPerToken;
   if (rough <= window * fullAt) return Math.ceil(rough);
-  let sum = 0;
+  let sum = images;
   for (const text of texts) sum += await countTokens(text);
   return sum;
 }

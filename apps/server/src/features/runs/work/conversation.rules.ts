@@ -1,4 +1,4 @@
-import type { ChatMessage } from "../../../engines/models/chat.ts";
+import type { ChatMessage, ContentPart } from "../../../engines/models/chat.ts";
 import type { ModelMessage, Step, StoredCall } from "../run.ts";
 import { goalPrompt } from "./prompts.rules.ts";
 
@@ -15,6 +15,8 @@ export interface Conversation {
   system: string;
   goal: string;
   input: Readonly<Record<string, unknown>>;
+  /** Images of the input, which `input` only mentions. */
+  images: readonly ContentPart[];
   steps: readonly Step[];
   calls: readonly StoredCall[];
   /** Results and long arguments before this step are shortened. */
@@ -34,11 +36,12 @@ export function visibleSteps(steps: readonly Step[]): Step[] {
 }
 
 /** Builds the messages for the model from stored steps. The same history gives the same messages on any node. */
-export function messagesOf({ system, goal, input, steps, calls, cutBefore, window }: Conversation): ChatMessage[] {
-  const summary = lastSummary(steps)?.message;
+export function messagesOf(conversation: Conversation): ChatMessage[] {
+  const { system, goal, input, images, steps, calls, cutBefore, window } = conversation;
+  const text = goalPrompt(goal, input, lastSummary(steps)?.message);
   const messages: ChatMessage[] = [
     { role: "system", content: system },
-    { role: "user", content: goalPrompt(goal, input, summary) },
+    { role: "user", content: images.length === 0 ? text : [{ type: "text", text }, ...images] },
   ];
   const byStep = Map.groupBy(calls, (call) => call.step);
   for (const step of visibleSteps(steps)) {

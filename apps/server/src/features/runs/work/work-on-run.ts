@@ -18,6 +18,7 @@ import { prepareCalls } from "./prepare-calls.ts";
 import { lengthLimit } from "./prompts.rules.ts";
 import type { Recalled } from "./recall-calls.ts";
 import type { RunSession } from "./session.ts";
+import { type ShownStep, shownStep } from "./shown-step.rules.ts";
 import { maxCostReached, RunFailed } from "./stopped.ts";
 import type { ToolStepDeps } from "./tool-calls.ts";
 import { failingCall, plainResult, truncateResult } from "./tool-results.rules.ts";
@@ -125,10 +126,10 @@ class RunWork {
   }
 
   async #conversation(): Promise<Conversation> {
-    const { steps, calls, run } = this.#history;
+    const { steps, calls, run, images } = this.#history;
     const { manifest } = await currentModel(this.#deps, this.#history);
     const window = manifest.context_window ?? defaultWindow;
-    return { ...this.#context.prompts, input: run.input, steps, calls, cutBefore: this.#cutBefore, window };
+    return { ...this.#context.prompts, input: run.input, images, steps, calls, cutBefore: this.#cutBefore, window };
   }
 
   async #nextCall(): Promise<NextCall> {
@@ -194,9 +195,9 @@ class RunWork {
   }
 
   /** Undefined if a summary step was taken instead. */
-  async #ask({ chat, prompt }: NextCall): Promise<MadeCall | undefined> {
+  async #ask({ kind, chat, prompt }: NextCall): Promise<MadeCall | undefined> {
     const messages = await this.#messagesFor(prompt, chat);
-    return messages && this.#call({ ...chat, messages });
+    return messages && this.#call({ ...chat, messages }, undefined, shownStep(this.#history, kind));
   }
 
   /** Messages within the model's window; undefined if a summary step was taken instead. */
@@ -234,10 +235,11 @@ class RunWork {
     await this.#store(step, called, { events });
   }
 
-  async #call(chat: Omit<ChatCall, "signal">, summingUp?: SummaryRange): Promise<MadeCall> {
+  async #call(chat: Omit<ChatCall, "signal">, summingUp?: SummaryRange, shown?: ShownStep): Promise<MadeCall> {
     const made = await askModel(this.#deps, this.#session, this.#history, {
       callId: this.#callId,
       summingUp,
+      shown,
       caller: this.#context.caller,
       isListed: this.#context.isListed,
       chat,
