@@ -17,11 +17,11 @@ import { isRecord } from "../../kernel/is-record.ts";
 import { dollarsOfMicros } from "../../kernel/money.ts";
 import { type Client, watchClient } from "../foundation/client-presence.ts";
 import { callerOf } from "../foundation/require-caller.ts";
-import { toFault } from "../foundation/to-fault.ts";
+import { answerWithAgent } from "./agent-model.ts";
 import { answerOnce } from "./answer-once.ts";
 import type { ChatAnswered, ChatBegun, ChatDoor, ChatEvents, DoorRequest } from "./chat-door.ts";
 import type { DoorDeps } from "./deps.ts";
-import { doorErrorOf, logServerError } from "./door-error.ts";
+import { failStream } from "./fail-stream.ts";
 import { findTarget } from "./find-target.ts";
 import { type HeldStream, holdStream } from "./held-stream.ts";
 
@@ -50,7 +50,9 @@ export async function answerChat(
   const modelName = String(body.model);
   const target = await findTarget(deps, { caller, name: body.model }, ["text"]);
   const client = watchClient(reply);
-  if (target.kind === "agent") throw fault("not_found", "Agents are not served yet.", { loc: ["body", "model"] });
+  if (target.kind === "agent") {
+    return answerWithAgent({ deps, door, request, reply, caller, client, modelName, address: target.address, body });
+  }
   const { model } = target;
   const { asked, chat } = await countWrongInput(deps.predictions.look, { caller, model, route: "sync" }, async () => {
     const read = await door.read(body, request);
@@ -112,25 +114,6 @@ async function streamAnswer(call: ChatOfModel, chat: DoorChat, promisedId: strin
   } catch (error) {
     return failStream(call, stream, events, error);
   }
-}
-
-/** Before the first event, a failure is an ordinary answer. */
-export function failStream(
-  { deps, request, reply }: Pick<ChatOfModel, "deps" | "request" | "reply">,
-  stream: HeldStream,
-  events: ChatEvents | undefined,
-  error: unknown,
-): FastifyReply {
-  if (!stream.isOpen || !events) {
-    stream.end();
-    if (!stream.isOpen) throw error;
-    return reply;
-  }
-  const failure = toFault(error);
-  logServerError(deps.log, request, failure);
-  stream.write(events.failed(doorErrorOf(failure), request.id));
-  stream.end();
-  return reply;
 }
 
 function withEvents(chat: DoorChat, stream: HeldStream, events: () => ChatEvents | undefined): DoorChat {
