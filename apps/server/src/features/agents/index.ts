@@ -4,6 +4,7 @@ export type { UsedResource } from "./binding-store.ts";
 export { bindingOf, fixedRequest, secretNames, withSecrets } from "./fixed-request.rules.ts";
 export type { Runnable } from "./get-runnable.ts";
 export { agentName } from "./key-reach.ts";
+export type { RunnableCard } from "./list-runnable.ts";
 export { type Agents, type AgentsDeps, openAgents } from "./open-agents.ts";
 export type { AgentCosts } from "./prices.ts";
 export type { AgentAddress, RevisionHead } from "./store.ts";

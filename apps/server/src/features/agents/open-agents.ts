@@ -9,6 +9,7 @@ import type { AgentsContext } from "./context.ts";
 import { createAgent } from "./create-agent.ts";
 import { boundNames, exists, getRunnable, idsAt, lockRunnable, type Runnable } from "./get-runnable.ts";
 import { keyReachesAgent } from "./key-reach.ts";
+import { findRunnable, listRunnable, type RunnableCard } from "./list-runnable.ts";
 import { type AgentCosts, readCosts } from "./prices.ts";
 import { publishAgent } from "./publish-agent.ts";
 import { diffRevision, listRevisions, readRevision } from "./revisions.ts";
@@ -28,6 +29,9 @@ export interface Agents {
   diffRevision(caller: Caller, agentId: string, revisionId: string, against: string | undefined): Promise<RevisionDiff>;
   getRunnable(callerId: string, address: AgentAddress, revisionId?: string): Promise<Runnable>;
   lockRunnable(tx: Transaction, callerId: string, agentId: string): Promise<Runnable>;
+  /** Published agents that the caller may run: its own first, then public ones. At most 1,000 of each. */
+  listRunnable(caller: KeyOwner): Promise<readonly RunnableCard[]>;
+  findRunnable(caller: KeyOwner, address: { creator: string; slug: string }): Promise<RunnableCard | undefined>;
   /** Tool names of its sub-agents. */
   boundNames(agent: Runnable): Promise<readonly string[]>;
   /** All agents that had this address, including deleted ones. */
@@ -50,6 +54,9 @@ export interface Agents {
   readonly tools: ReadonlyMap<string, ToolInfo>;
 }
 
+/** What decides which agents a key may run. */
+type KeyOwner = Pick<Caller, "userId" | "models">;
+
 export type AgentsDeps = Omit<AgentsContext, "tools"> & { connectorTools: readonly ToolInfo[] };
 
 export function openAgents({ connectorTools, ...deps }: AgentsDeps): Agents {
@@ -66,6 +73,8 @@ export function openAgents({ connectorTools, ...deps }: AgentsDeps): Agents {
     diffRevision: (caller, agentId, revisionId, against) => diffRevision(context, caller, agentId, revisionId, against),
     getRunnable: (callerId, address, revisionId) => getRunnable(context, callerId, address, revisionId),
     lockRunnable,
+    listRunnable: (caller) => listRunnable(context, caller),
+    findRunnable: (caller, address) => findRunnable(context, caller, address),
     boundNames: (agent) => boundNames(context, agent),
     idsAt: (address) => idsAt(context, address),
     exists: (address) => exists(context, address),
