@@ -73,7 +73,7 @@ export class AnswerReader {
   finish(output: string): Promise<void> {
     return this.#inOrder(async () => {
       await this.#readSteps();
-      await this.#passRest(output, this.#needsBlankLine ? "" : this.#answer);
+      await this.#passRest(output, this.#answer);
     });
   }
 
@@ -124,7 +124,9 @@ export class AnswerReader {
     const isBesideCalls = toolCalls.length > 0;
     if (role === "answer" && (isBesideCalls || !mayBeJson(text))) await this.#passRest(text, this.#sent);
     this.#sent = "";
-    if (isBesideCalls && this.#answer.trim() !== "") this.#needsBlankLine = true;
+    if (!isBesideCalls) return;
+    if (this.#answer.trim() !== "") this.#needsBlankLine = true;
+    this.#answer = "";
   }
 
   /** What was sent cannot be taken back: a text that does not continue it is sent whole, after a blank line. */
