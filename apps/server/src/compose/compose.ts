@@ -244,7 +244,6 @@ export async function compose(
       agentsRoutes: platform.routes,
       mcpTools,
       runs,
-      resolveAlias: async () => undefined,
       agents: platform.agents,
       marketplace: platform.marketplace,
     });

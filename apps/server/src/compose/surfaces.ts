@@ -16,7 +16,6 @@ import { consoleFiles } from "../http/console-api/console-files.ts";
 import { sessionRoutes } from "../http/console-api/session-routes.ts";
 import { docsPages } from "../http/docs-pages/index.ts";
 import { createBodyMemory } from "../http/doors/body-memory.ts";
-import type { DoorDeps } from "../http/doors/deps.ts";
 import { doors } from "../http/doors/doors.ts";
 import { requireCaller } from "../http/foundation/require-caller.ts";
 import { createServer } from "../http/foundation/server.ts";
@@ -40,7 +39,6 @@ export interface Surfaces extends AccountApiDeps, ModelApiDeps {
   mcpTools: McpApiDeps["tools"];
   agents: Agents;
   runs: Runs;
-  resolveAlias: DoorDeps["resolveAlias"];
   marketplace: TakeDownDeps["marketplace"];
 }
 

@@ -9,8 +9,6 @@ import type { BodyMemory } from "./body-memory.ts";
 export interface DoorDeps {
   log: Log;
   models: Models;
-  /** The endpoint id or agent that an alias of the caller, or of the operator, stands for. */
-  resolveAlias(caller: Caller, name: string): Promise<string | undefined>;
   predictions: Predictions;
   runs: Runs;
   agents: Agents;

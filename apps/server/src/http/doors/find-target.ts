@@ -14,12 +14,12 @@ const agentName = /^agents\/([^/]+)\/([^/]+)$/;
 
 /** Finds what the name in a request stands for. Models that the caller may not call do not exist for it. */
 export async function findTarget(
-  deps: Pick<DoorDeps, "models" | "resolveAlias">,
+  deps: Pick<DoorDeps, "models">,
   { caller, name }: Named,
   kinds: readonly Manifest["kind"][],
 ): Promise<Target> {
   if (typeof name !== "string" || name === "") throw fault("missing", "Field required", { loc: ["body", "model"] });
-  const id = name.includes("/") ? name : ((await deps.resolveAlias(caller, name)) ?? name);
+  const id = name.includes("/") ? name : ((await deps.models.resolveAlias(caller, name)) ?? name);
   const [, creator, slug] = agentName.exec(id) ?? [];
   if (creator !== undefined && slug !== undefined) {
     if (!kinds.includes("text")) throw wrongKind(name, "an agent", kinds);
