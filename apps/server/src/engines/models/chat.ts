@@ -110,6 +110,8 @@ export interface ChatCall {
   reasoningEffort?: ReasoningEffort;
   /** Further fields, copied into the upstream's body by name. */
   extra?: Readonly<Record<string, unknown>>;
+  /** Later calls start with the same messages, as in an agent run: a cache at the upstream pays off. */
+  repeats?: boolean;
   /** A request that is passed on as it is. Used if the backend speaks its protocol, and otherwise ignored. */
   native?: NativeRequest;
   signal: AbortSignal;

@@ -53,6 +53,7 @@ describe("anthropic protocol", () => {
       ],
       tools: [tool],
       maxTokens: 5,
+      repeats: true,
     });
     expect(bench.sent()).toMatchObject({
       max_tokens: 5,
@@ -60,6 +61,8 @@ describe("anthropic protocol", () => {
       tools: [{ name: "look_up", ...cached }],
       messages: [{ role: "user", content: [{ type: "text", text: "Hi", ...cached }] }],
     });
+    await bench.chat({ messages: [{ role: "user", content: "Hi" }] });
+    expect(JSON.stringify(bench.upstream.requests.at(-1)?.body)).not.toContain("cache_control");
   });
 
   const read = { input_tokens: 10, cache_read_input_tokens: 200, output_tokens: 1 };
@@ -219,7 +222,7 @@ describe("anthropic protocol", () => {
     expect(bench.upstream.requests.map(({ body }) => body.max_tokens)).toEqual([100, 60, 20]);
     bench.play(paused);
     const before = bench.upstream.requests.length;
-    expect(await bench.chat({ maxTokens: 100 })).toMatchObject({ text: "more ", stop: "length" });
+    expect(await bench.chat({ maxTokens: 100, repeats: true })).toMatchObject({ text: "more ", stop: "length" });
     expect(bench.upstream.requests.length).toBeLessThanOrEqual(before + 1);
   });
 

@@ -134,7 +134,7 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
 
   function chat({ native, ...call }: ChatCall): Promise<ChatResult> {
     const isSpoken = native !== undefined && native.protocol === protocol.native;
-    return answer({ ...call, ...(isSpoken && { native }), id: randomUUID(), repeats: true });
+    return answer({ ...call, ...(isSpoken && { native }), id: randomUUID() });
   }
 
   return {

@@ -4,8 +4,6 @@ import type { ChatCall, Content } from "../chat.ts";
 export interface TextRequest extends ChatCall {
   /** The same for every try, for upstreams that deduplicate requests. */
   id: string;
-  /** True if later calls start with the same messages, as in an agent run. */
-  repeats?: boolean;
 }
 
 type Image = Extract<Exclude<Content, string>[number], { type: "image" }>;

@@ -73,6 +73,7 @@ export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promis
       if (!driver.chat) throw fault("downstream_service_error", "The model does not support conversations with tools");
       const { usage, ...answer } = await driver.chat({
         ...chat,
+        repeats: true,
         ...(maxTokens !== undefined && { maxTokens }),
         signal: call.signal,
       });
