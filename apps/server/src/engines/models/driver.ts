@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import { Fault } from "../../kernel/errors.ts";
 
 /** An input file. Its content was checked; a driver may open it several times. */
 export interface FileInput {
@@ -119,7 +120,9 @@ export interface ModelDriver {
  * The upstream's sentence about an invalid request, such as a prompt that is too long; undefined for other failures. Only
  * clients of chat protocols see it: they act on it.
  */
-export function sentenceAboutRequest({ cause }: Error): string | undefined {
+export function sentenceAboutRequest(failure: Error): string | undefined {
+  if (!(failure instanceof Fault) || failure.type !== "downstream_service_error") return undefined;
+  const { cause } = failure;
   const isRefusal = cause instanceof Error && "requestSentence" in cause && typeof cause.requestSentence === "string";
   return isRefusal ? (cause.requestSentence as string) : undefined;
 }

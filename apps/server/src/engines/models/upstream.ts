@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import { type Net, type NetBounds, NetError, type NetHeaders, type NetRequest, type NetResponse } from "../net/net.ts";
+import { sentenceIn } from "./request-sentence.rules.ts";
 import { isTemporary, isWorthRetrying, sentenceFor } from "./upstream-status.rules.ts";
 
 /** One call to the upstream of a model. */
@@ -31,17 +32,19 @@ export class UpstreamFailure extends Error {
   readonly code: string | undefined;
   readonly requestId: string | undefined;
   readonly retryAfterMs: number | undefined;
+  /** See `sentenceAboutRequest` in driver.ts. */
   readonly requestSentence: string | undefined;
 
   constructor(answer: { status: number; body: string; headers?: NetHeaders | undefined; key?: string | undefined }) {
     super(`The upstream answered with status ${answer.status}`);
     this.name = "UpstreamFailure";
     this.status = answer.status;
-    this.body = masked(answer.body, answer.key).slice(0, keptBody);
+    const body = masked(answer.body, answer.key);
+    this.requestSentence = sentenceIn(answer.status, body);
+    this.body = body.slice(0, keptBody);
     this.code = codeIn(this.body);
     this.requestId = one(answer.headers?.["x-request-id"] ?? answer.headers?.["request-id"]);
     this.retryAfterMs = retryAfterOf(answer.headers);
-    this.requestSentence = undefined;
   }
 }
 
