@@ -5,9 +5,11 @@ import { openTextBench, picture, streaming, type TextBench } from "../test-upstr
 import { answering } from "../test-upstreams/text-upstream.ts";
 import { describeTextBackend } from "../text/backend.contract.ts";
 import { describeNative } from "../text/native.contract.ts";
+import { describeChatPort } from "../text/port.contract.ts";
 import { createAnthropic } from "./anthropic.ts";
 
 describeTextBackend("anthropic", anthropicDialect, createAnthropic);
+describeChatPort("anthropic", anthropicDialect, createAnthropic);
 describeNative(anthropicDialect, createAnthropic, "anthropic");
 
 const usage = { input: 3, output: 2 };

@@ -4,9 +4,11 @@ import { googleDialect } from "../test-upstreams/google.dialect.ts";
 import { openTextBench, picture, streaming, type TextBench } from "../test-upstreams/text-bench.ts";
 import { answering } from "../test-upstreams/text-upstream.ts";
 import { describeTextBackend } from "../text/backend.contract.ts";
+import { describeChatPort } from "../text/port.contract.ts";
 import { createGoogle } from "./google.ts";
 
 describeTextBackend("google", googleDialect, createGoogle);
+describeChatPort("google", googleDialect, createGoogle);
 
 const usage = { input: 3, output: 2 };
 const tool = { name: "look_up", description: "Looks up", parameters: { type: "object", properties: {} } };

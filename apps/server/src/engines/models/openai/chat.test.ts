@@ -5,9 +5,11 @@ import { openTextBench, picture, streaming, type TextBench } from "../test-upstr
 import { answering, type Behaviour, refusing } from "../test-upstreams/text-upstream.ts";
 import { describeTextBackend } from "../text/backend.contract.ts";
 import { describeNative } from "../text/native.contract.ts";
+import { describeChatPort } from "../text/port.contract.ts";
 import { createOpenAiChat } from "./chat.ts";
 
 describeTextBackend("openai-chat", openAiChatDialect, createOpenAiChat);
+describeChatPort("openai-chat", openAiChatDialect, createOpenAiChat);
 describeNative(openAiChatDialect, createOpenAiChat, "openai-chat");
 
 const usage = { input: 3, output: 2 };
