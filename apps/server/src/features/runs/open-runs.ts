@@ -124,15 +124,26 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
     }
   });
 
+  /** Clients that wait for an answer, also of a run on another node. */
+  let conversations = 0;
+
   async function untilIdle(milliseconds: number): Promise<void> {
-    for (const until = performance.now() + milliseconds; worker.underWay() > 0 && performance.now() < until; ) {
+    const isIdle = () => worker.underWay() + conversations === 0;
+    for (const until = performance.now() + milliseconds; !isIdle() && performance.now() < until; ) {
       await setTimeout(pollMs);
     }
   }
 
   return {
     create: (request) => createRun(context, request),
-    converse: (request) => converse(context, request),
+    async converse(request) {
+      conversations++;
+      try {
+        return await converse(context, request);
+      } finally {
+        conversations--;
+      }
+    },
     read: (caller, id) => readRun(context, caller, id),
     readOwn: (caller, id) => readOwnRun(context, caller, id),
     listOfAgent: (caller, agentId, query) => listRunsOfAgent(context, caller, agentId, query),
@@ -154,6 +165,7 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
       await consumer?.stop();
       await untilIdle(milliseconds);
       worker.handBack();
+      feed.release({ all: true });
       await untilIdle(lastWritesMs);
       wakeWorkers();
     },

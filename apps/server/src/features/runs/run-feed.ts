@@ -20,8 +20,8 @@ export interface RunFeed {
   watch(runId: string, onEvents: () => void): () => void;
   /** Resolves with the run when it ends, at the latest after the time or when the signal aborts. */
   untilEnded(runId: string, milliseconds: number, options?: EndWait): Promise<Run | undefined>;
-  /** Shutdown: readers stop waiting. */
-  release(): void;
+  /** Shutdown: readers stop waiting. `all`: so do clients whose answer depends on the wait. */
+  release(options?: { all: boolean }): void;
   close(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ interface EndWait {
   isReader?: boolean;
   /** Resolves also when the run needs a confirmation. */
   orAsking?: boolean;
-  /** At shutdown, the wait lasts as long as a node works on the run. */
+  /** At shutdown, the wait lasts as long as a node works on the run, and until all are released. */
   whileHeld?: boolean;
 }
 
@@ -67,6 +67,7 @@ interface Tail {
 export async function startRunFeed(database: Database, log: Log): Promise<RunFeed> {
   const tails = new Register<Tail>();
   let isReleased = false;
+  let areAllReleased = false;
   let isClosed = false;
   const endWaits = new Register<Set<() => void>>();
   const watchers = new Register<Set<() => void>>();
@@ -185,7 +186,7 @@ export async function startRunFeed(database: Database, log: Log): Promise<RunFee
     { signal, seenLive = false, isReader = false, orAsking = false, whileHeld = false }: EndWait = {},
   ): Promise<Run | undefined> {
     const until = performance.now() + milliseconds;
-    const isStopped = () => signal?.aborted || isClosed || (isReader && isReleased);
+    const isStopped = () => signal?.aborted || isClosed || (isReader && isReleased) || (whileHeld && areAllReleased);
     const pause = () => (whileHeld && isReleased ? lastPollMs : pollMs);
     let wake = () => {};
     const wakeUp = () => wake();
@@ -227,8 +228,9 @@ export async function startRunFeed(database: Database, log: Log): Promise<RunFee
     follow,
     watch: (runId, onChange) => join(watchers, runId, onChange),
     untilEnded,
-    release() {
+    release({ all } = { all: false }) {
       isReleased = true;
+      areAllReleased = all;
       wakeAllReaders();
     },
     async close() {
