@@ -6,6 +6,7 @@ import { OverviewPage } from "./pages/overview/overview-page.tsx";
 import { SignInPage } from "./pages/sign-in/sign-in-page.tsx";
 import {
   agentSearch,
+  aliasesSearch,
   deliverySearch,
   driveSearch,
   listSearch,
@@ -63,6 +64,12 @@ const pages = [
     path: "models/$owner/$name",
     validateSearch: modelSearch,
     component: lazyPage(() => import("./pages/models/model-page.tsx"), "ModelPage"),
+  }),
+  createRoute({
+    ...inApp,
+    path: "aliases",
+    validateSearch: aliasesSearch,
+    component: lazyPage(() => import("./pages/aliases/aliases-page.tsx"), "AliasesPage"),
   }),
   createRoute({
     ...inApp,

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import {
   agentSearch,
+  aliasesSearch,
   deliverySearch,
   driveSearch,
   listSearch,
@@ -26,6 +27,8 @@ test("unknown values of an enum are dropped", () => {
   expect(agentSearch({ tab: "run" })).toEqual({});
   expect(deliverySearch({ status: "gone", page: 2 })).toEqual({ status: "gone", page: 2 });
   expect(deliverySearch({ status: "lost" })).toEqual({});
+  expect(aliasesSearch({ for: "everyone", page: 2 })).toEqual({ for: "everyone", page: 2 });
+  expect(aliasesSearch({ for: "own" })).toEqual({});
 });
 
 test("a prediction is addressed by id and time", () => {

@@ -30,6 +30,12 @@ export function modelsSearch(params: Params): ListSearch & { kind?: (typeof mode
   return { ...listSearch(params), ...(kind && { kind }) };
 }
 
+/** `for`: an admin looks at the aliases for everyone. */
+export function aliasesSearch(params: Params): ListSearch & { for?: "everyone" } {
+  const scope = oneOf(["everyone"] as const, params.for);
+  return { ...listSearch(params), ...(scope && { for: scope }) };
+}
+
 /** The available tabs depend on the model. */
 export function modelSearch({ tab }: Params): { tab?: string } {
   return typeof tab === "string" ? { tab } : {};

@@ -15,6 +15,7 @@ import {
   ShieldCheck,
   SlidersHorizontal,
   Store,
+  Tags,
   Users,
   Vault,
   Webhook,
@@ -33,6 +34,7 @@ export const navigation = [
     adminsOnly: false,
     entries: [
       { to: "/models", label: "Models", icon: Package, openTo: "any key" },
+      { to: "/aliases", label: "Aliases", icon: Tags, openTo: "unconfined keys" },
       { to: "/usage", label: "Usage", icon: ScrollText, openTo: "any key" },
       { to: "/files", label: "Files", icon: FolderOpen, openTo: "any key" },
     ],

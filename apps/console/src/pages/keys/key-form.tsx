@@ -84,7 +84,7 @@ export function KeyForm({ creating, onCancel }: KeyFormProps) {
       {draft.access === "some" && (
         <Field
           label="Models"
-          hint="The key can call these models and run agents on them. It can't manage files, drives, secrets or models."
+          hint="The key can call these models and run agents on them. To allow an agent, add agents/creator/slug. The key can't manage files, drives, secrets or models."
           error={own.models ?? errors.of.models}
         >
           {(control) => (

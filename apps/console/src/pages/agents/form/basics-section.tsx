@@ -52,7 +52,7 @@ export function BasicsSection({ draft, errors, onChange }: BasicsSectionProps) {
           hint={
             models.isError
               ? "Couldn't load the list of models. Enter one as owner/model."
-              : "Any text model you can call."
+              : "Any text model you can call, or one of your aliases."
           }
         >
           {(control) => (
