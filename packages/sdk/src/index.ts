@@ -49,6 +49,7 @@ export type {
   OverviewRecord,
   PlanRecord,
   Pricing,
+  PutAliasBody,
   PutPlanBody,
   RevisionDiff,
   RevisionEntry,
