@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { fault } from "../../kernel/errors.ts";
 import { deepestBody, isWithinDepth } from "../../kernel/storable-issues.ts";
 import { jsonParserOf } from "../foundation/parse-json.ts";
@@ -15,8 +15,14 @@ const bodiesOfUser = allBodies / 2;
 
 /** The memory that bodies of doors may take, shared by all of them. */
 export interface BodyMemory {
-  /** Returns the release of the bytes; undefined if they do not fit now. */
-  take(userId: string, bytes: number): (() => void) | undefined;
+  /** Undefined if the bytes do not fit now. */
+  take(userId: string, bytes: number): TakenMemory | undefined;
+}
+
+export interface TakenMemory {
+  /** Gives back what the body did not need. */
+  shrink(bytes: number): void;
+  release(): void;
 }
 
 export function createBodyMemory(all = allBodies, ofUser = bodiesOfUser): BodyMemory {
@@ -34,18 +40,21 @@ export function createBodyMemory(all = allBodies, ofUser = bodiesOfUser): BodyMe
     take(userId, bytes) {
       if (taken + bytes > all || (byUser.get(userId) ?? 0) + bytes > ofUser) return undefined;
       add(userId, bytes);
-      let isReleased = false;
-      return () => {
-        if (isReleased) return;
-        isReleased = true;
-        add(userId, -bytes);
+      let held = bytes;
+      const shrink = (needed: number) => {
+        const left = Math.min(held, needed);
+        add(userId, left - held);
+        held = left;
       };
+      return { shrink, release: () => shrink(0) };
     },
   };
 }
 
 /** Lets the JSON bodies of a plugin be large, as long as they fit into the shared memory until they are answered. */
 export function useLargeBodies(app: FastifyInstance, bodies: BodyMemory): void {
+  /** Requests that do not announce their length. */
+  const unmeasured = new WeakMap<FastifyRequest, TakenMemory>();
   app.addHook("onRequest", async (request, reply) => {
     const { "content-length": length, "transfer-encoding": encoding } = request.headers;
     if (request.routeOptions.config.readsBody || (length === undefined && encoding === undefined)) return;
@@ -53,21 +62,26 @@ export function useLargeBodies(app: FastifyInstance, bodies: BodyMemory): void {
     // The parser refuses it by its length.
     if (!(bytes > 0 && bytes <= largestBody)) return;
     const { userId } = await callerOf(request);
-    const release = bodies.take(userId, bytes);
-    if (!release) {
+    const memory = bodies.take(userId, bytes);
+    if (!memory) {
       throw fault("service_unavailable", "Too many large requests are in progress. Try again in a moment.", {
         retryAfterSeconds: 1,
       });
     }
-    reply.raw.once("close", release);
+    reply.raw.once("close", memory.release);
+    if (length === undefined) unmeasured.set(request, memory);
   });
   // Translations walk through the body.
   app.addHook("preHandler", async ({ body }) => {
     if (!isWithinDepth(body, deepestRequest)) throw fault("json_invalid", "The body is nested too deeply.");
   });
+  const parse = jsonParserOf(app);
   app.addContentTypeParser<Buffer>(
     "application/json",
     { parseAs: "buffer", bodyLimit: largestBody },
-    jsonParserOf(app),
+    (request, bytes, done) => {
+      unmeasured.get(request)?.shrink(bytes.length);
+      parse(request, bytes, done);
+    },
   );
 }
