@@ -87,7 +87,8 @@ async function streamAnswer(
     stream.end();
     return reply;
   } catch (error) {
-    return failStream(call, stream, events, error);
+    const begin = () => events ?? asked.events({ id: call.request.id, modelName, createdAt: new Date() });
+    return failStream(call, stream, begin, error);
   }
 }
 

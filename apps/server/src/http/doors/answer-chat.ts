@@ -24,6 +24,7 @@ import type { DoorDeps } from "./deps.ts";
 import { failStream } from "./fail-stream.ts";
 import { findTarget } from "./find-target.ts";
 import { type HeldStream, holdStream } from "./held-stream.ts";
+import { argumentsText } from "./tool-arguments.ts";
 
 interface ChatOfModel {
   deps: DoorDeps;
@@ -112,7 +113,8 @@ async function streamAnswer(call: ChatOfModel, chat: DoorChat, promisedId: strin
     stream.end();
     return reply;
   } catch (error) {
-    return failStream(call, stream, events, error);
+    const begin = () => events ?? asked.events(begunOf(call, promisedId ?? call.request.id));
+    return failStream(call, stream, begin, error);
   }
 }
 
@@ -180,12 +182,11 @@ async function repeatAnswer(call: ChatOfModel, { id, output, streamDetails }: En
 /** All events of an answer that is complete. */
 export function wholeAnswer(events: ChatEvents, end: ChatAnswered): string {
   const { reasoning, text, toolCalls } = end.reply;
-  const calls = toolCalls.map(({ id, name, arguments: given }, index) =>
-    [
-      events.toolCall({ index, id, name, arguments: "" }),
-      events.toolCall({ index, id, name, arguments: JSON.stringify(given) }),
-    ].join(""),
-  );
+  const calls = toolCalls.map((call, index) => {
+    const { id, name } = call;
+    const pieces = ["", argumentsText(call)];
+    return pieces.map((piece) => events.toolCall({ index, id, name, arguments: piece })).join("");
+  });
   const thoughts = reasoning === "" ? "" : events.reasoning(reasoning);
   return [thoughts, text === "" ? "" : events.text(text), ...calls, events.end(end)].join("");
 }

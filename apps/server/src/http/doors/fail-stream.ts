@@ -5,21 +5,20 @@ import type { DoorDeps } from "./deps.ts";
 import { doorErrorOf, logServerError } from "./door-error.ts";
 import type { HeldStream } from "./held-stream.ts";
 
-/** Before the first event, a failure is an ordinary answer. */
+/** Before the stream is open, a failure is an ordinary answer. `begin` is for a stream that opened without an event. */
 export function failStream(
   { deps, request, reply }: { deps: Pick<DoorDeps, "log">; request: FastifyRequest; reply: FastifyReply },
   stream: HeldStream,
-  events: ChatEvents | undefined,
+  begin: () => ChatEvents,
   error: unknown,
 ): FastifyReply {
-  if (!stream.isOpen || !events) {
+  if (!stream.isOpen) {
     stream.end();
-    if (!stream.isOpen) throw error;
-    return reply;
+    throw error;
   }
   const failure = toFault(error);
   logServerError(deps.log, request, failure);
-  stream.write(events.failed(doorErrorOf(failure), request.id));
+  stream.write(begin().failed(doorErrorOf(failure), request.id));
   stream.end();
   return reply;
 }
