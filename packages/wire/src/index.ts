@@ -117,7 +117,7 @@ export {
 } from "./idp.ts";
 export { type IdKind, idPrefixes, isId, newId } from "./ids.ts";
 export type { BackendConfig, FieldSchema, Manifest, ManifestPatch, ObjectSchema, Pricing } from "./manifest.ts";
-export { manifestDefaults, manifestSchema } from "./manifest-schema.ts";
+export { manifestDefaults, manifestSchema, modelKinds } from "./manifest-schema.ts";
 export {
   type CreditRecord,
   creditBody,

@@ -24,6 +24,8 @@ import { metricsRoute } from "../http/metrics/metrics-route.ts";
 import type { ModelApiDeps } from "../http/model-api/deps.ts";
 import { modelApi } from "../http/model-api/model-api.ts";
 import { modelCards } from "../http/model-cards/model-cards.ts";
+import { chatRoute } from "../http/openai-api/chat-route.ts";
+import { modelsRoute } from "../http/openai-api/models-route.ts";
 
 const consoleFolder = fileURLToPath(new URL("../../../console/dist", import.meta.url));
 
@@ -81,7 +83,7 @@ export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
     ...parts,
     bodies: createBodyMemory(),
     corsOrigins: config.GANTRY_CORS_ORIGINS,
-    routes: { openai: [], anthropic: [] },
+    routes: { openai: [chatRoute, modelsRoute], anthropic: [] },
   });
   await app.register(agentsApi, { log, routes: parts.agentsRoutes });
   await app.register(modelCards, { models, authenticate, version: parts.version });

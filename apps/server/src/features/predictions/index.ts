@@ -1,4 +1,13 @@
-export type { NativeEvent, ToolCallPiece } from "../../engines/models/chat.ts";
+export type {
+  ChatMessage,
+  ChatTool,
+  Content,
+  ContentPart,
+  NativeEvent,
+  ReasoningEffort,
+  ToolCall,
+  ToolCallPiece,
+} from "../../engines/models/chat.ts";
 export { sentenceAboutRequest, type TokenUsage } from "../../engines/models/driver.ts";
 export { countWrongInput, type RateFigures, rateHeaders } from "./admission/admit-predictions.ts";
 export { answerLimit, termsOfChat, tokensOfImage } from "./admission/reserve.ts";
