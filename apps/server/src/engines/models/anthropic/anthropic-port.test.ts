@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createNet } from "../../net/create-net.ts";
 import type { ChatCall, ChatMessage, NativeRequest } from "../chat.ts";
+import { sentenceAboutRequest } from "../driver.ts";
 import { anthropicDialect } from "../test-upstreams/anthropic.dialect.ts";
 import { jsonReply, startScripted } from "../test-upstreams/scripted-server.ts";
 import { openTextBench, streaming, type TextBench } from "../test-upstreams/text-bench.ts";
 import { answering, refusing } from "../test-upstreams/text-upstream.ts";
-import { sentenceAboutRequest } from "../upstream.ts";
 import { createAnthropic } from "./anthropic.ts";
 
 const usage = { input: 3, output: 2 };
@@ -205,7 +205,7 @@ describe("counting tokens", () => {
     expect(JSON.parse(String(server.seen[0]?.body))).toEqual({ model: "m-1", messages: [] });
     await expect(count()).rejects.toMatchObject({ type: "downstream_service_error" });
     const refused = await count()?.catch((thrown: unknown) => thrown);
-    expect(sentenceAboutRequest(refused)).toBe("messages: empty");
+    expect(sentenceAboutRequest(refused as Error)).toBe("messages: empty");
     await server.close();
     await net.close();
   });
