@@ -30,6 +30,7 @@ import {
   recallChat,
 } from "./execution/chat-with-model.ts";
 import { type ConverseEnd, type ConverseRequest, converse } from "./execution/converse.ts";
+import { type CountRequest, countInput } from "./execution/count-input.ts";
 import type { ExecutionDeps } from "./execution/execute-prediction.ts";
 import { createLivePredictions } from "./execution/live-predictions.ts";
 import { type RunDeps, type RunEnd, type RunRequest, runPrediction } from "./execution/run-prediction.ts";
@@ -98,6 +99,8 @@ export interface Predictions {
   chat(request: ChatRequest): Promise<ChatEnd>;
   /** Asks a text model for a client of a chat protocol. */
   converse(request: ConverseRequest): Promise<ConverseEnd>;
+  /** The input tokens of a request to a chat protocol. No prediction and no charge. */
+  countInput(request: CountRequest): Promise<number>;
   recallChat(predictionId: string): Promise<ChatEnd | undefined>;
   recallCall(predictionId: string): Promise<RecalledCall | undefined>;
   /** The amount that a prediction of this input would reserve. */
@@ -179,6 +182,7 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
     run: (request) => runPrediction(runDeps, request),
     chat: (request) => chatWithModel(runDeps, request),
     converse: (request) => converse(runDeps, request),
+    countInput: (request) => countInput(runDeps, request),
     recallCall: (predictionId) => recallCall({ database, settlement }, predictionId),
     recallChat: (predictionId) => recallChat({ database, settlement }, predictionId),
     mostCost: async ({ manifest }, input) => reservationOf(await termsFor(manifest, input, deps.countTokens)),

@@ -8,7 +8,7 @@ import type { Caller } from "../../accounts/index.ts";
 import type { Terms } from "../../billing/index.ts";
 import type { Model } from "../../models/index.ts";
 import { isInputPriced } from "../admission/charge.rules.ts";
-import { termsOfDoorChat } from "../admission/reserve.ts";
+import { termsOfDoorChat, tokensOfImage } from "../admission/reserve.ts";
 import { type Outcome, type StoredOutput, streamedField } from "../prediction.ts";
 import { type RunDeps, type RunRequest, runPrediction } from "./run-prediction.ts";
 
@@ -18,6 +18,8 @@ export interface ConverseRequest extends Pick<RunRequest, "predictionId" | "onLi
   route: "sync" | "stream";
   door: Door;
   chat: DoorChat;
+  /** If set, the input is always counted. Called before admission. */
+  onCounted?(inputTokens: number): void;
 }
 
 export type DoorChat = Omit<ChatCall, "signal">;
@@ -34,8 +36,9 @@ export interface ConverseEnd {
 
 /** Asks a text model for a client of a chat protocol: admitted, charged and counted like any prediction. */
 export async function converse(deps: RunDeps, request: ConverseRequest): Promise<ConverseEnd> {
-  const { chat, model, ...rest } = request;
-  const { terms, maxTokens, inputTokens } = await planChat(deps, model, chat);
+  const { chat, model, onCounted, ...rest } = request;
+  const { terms, maxTokens, inputTokens, images } = await planChat(deps, model, chat, onCounted !== undefined);
+  onCounted?.((inputTokens ?? 0) + images * tokensOfImage);
   const { predictionId, outcome } = await runPrediction(deps, {
     ...rest,
     model,
@@ -53,14 +56,15 @@ export async function planChat(
   { estimateTokens }: Pick<RunDeps, "estimateTokens">,
   { manifest }: Model,
   chat: DoorChat,
-): Promise<{ terms: Terms; maxTokens: number; inputTokens: number | undefined }> {
+  mustCount = false,
+): Promise<{ terms: Terms; maxTokens: number; inputTokens: number | undefined; images: number }> {
   const { text, images, readsMore } = chat.native
     ? nativeSize(chat.native.body)
     : { text: promptText(chat), images: imagesIn(chat.messages), readsMore: false };
-  const isCounted = isInputPriced(manifest.pricing) || manifest.context_window !== undefined;
+  const isCounted = mustCount || isInputPriced(manifest.pricing) || manifest.context_window !== undefined;
   const textTokens = isCounted ? await estimateTokens(text) : 0;
   const planned = termsOfDoorChat(manifest, { textTokens, images, readsMore, maxTokens: chat.maxTokens });
-  return { ...planned, inputTokens: isCounted ? textTokens : undefined };
+  return { ...planned, inputTokens: isCounted ? textTokens : undefined, images };
 }
 
 export function performChat(model: Model, chat: DoorChat): NonNullable<RunRequest["perform"]> {
