@@ -73,11 +73,17 @@ export async function answerChat(
 async function chatOf(
   { predictions }: DoorDeps,
   door: ChatDoor,
-  { maxTokens, stream, nativeHeaders: headers, translate }: DoorRequest,
-  { body, caller, model, client }: { body: Record<string, unknown>; caller: Caller; model: Model; client: Client },
+  { maxTokens, stream, nativeHeaders: headers, nativeBody, translate }: DoorRequest,
+  {
+    body: given,
+    caller,
+    model,
+    client,
+  }: { body: Record<string, unknown>; caller: Caller; model: Model; client: Client },
 ): Promise<DoorChat> {
   const limit = maxTokens === undefined ? {} : { maxTokens };
   if (door.native !== undefined && door.native === model.manifest.backend.type) {
+    const body = nativeBody ?? given;
     return { messages: [], ...limit, native: { protocol: door.native, body, stream, ...(headers && { headers }) } };
   }
   return { ...(await translate(predictions.imageReader(caller, client.signal))), ...limit };
@@ -96,8 +102,8 @@ async function streamAnswer(call: ChatOfModel, chat: DoorChat, promisedId: strin
   const stream = holdStream(reply);
   let events: ChatEvents | undefined;
   try {
-    const writing = (id: string): ChatEvents => {
-      events = asked.events(begunOf(call, id));
+    const writing = (id: string, inputTokens?: number): ChatEvents => {
+      events = asked.events({ ...begunOf(call, id), inputTokens });
       return events;
     };
     const end = await converse(
@@ -141,8 +147,10 @@ async function converse(
   route: "sync" | "stream",
   chat: DoorChat,
   promisedId: string | undefined,
-  onBegun?: (id: string) => void,
+  onBegun?: (id: string, inputTokens: number | undefined) => void,
 ): Promise<Ended & { outcome: Outcome }> {
+  let inputTokens: number | undefined;
+  const isCounted = door.countsInput && onBegun && !chat.native;
   const end = await deps.predictions.converse({
     predictionId: promisedId,
     caller,
@@ -156,9 +164,14 @@ async function converse(
       client.onLeft = () => live.stop("left");
       if (client.signal.aborted) live.stop("left");
     },
+    ...(isCounted && {
+      onCounted: (counted) => {
+        inputTokens = counted;
+      },
+    }),
     onAccepted: (id, rate) => {
       reply.headers({ ...rateHeaders(rate), "x-gantry-prediction-id": id });
-      onBegun?.(id);
+      onBegun?.(id, inputTokens);
     },
   });
   const { predictionId: id, outcome } = end;
@@ -181,6 +194,7 @@ async function repeatAnswer(call: ChatOfModel, { id, output, streamDetails }: En
 
 /** All events of an answer that is complete. */
 export function wholeAnswer(events: ChatEvents, end: ChatAnswered): string {
+  if (events.whole) return events.whole(end);
   const { reasoning, text, toolCalls } = end.reply;
   const calls = toolCalls.map((call, index) => {
     const { id, name } = call;

@@ -15,6 +15,8 @@ export interface ChatDoor {
   door: Door;
   /** Backends of this type get the request as it is. */
   native?: "openai-chat" | "anthropic";
+  /** The first event of a translated stream reports the input tokens, so they are counted even without a price. */
+  countsInput?: boolean;
   /** Throws a fault that names the field, if the request is invalid in a way that matters to every backend. */
   read(body: Record<string, unknown>, request: FastifyRequest): DoorRequest | Promise<DoorRequest>;
 }
@@ -25,6 +27,8 @@ export interface DoorRequest {
   maxTokens: number | undefined;
   /** Headers that a native backend gets. */
   nativeHeaders?: Record<string, string>;
+  /** The body that a native backend gets, if it differs from the request's. */
+  nativeBody?: Record<string, unknown>;
   /** Fields of an agent's input. */
   metadata: unknown;
   /** The request as a chat call, for backends of other protocols and for agents. Throws faults that name the field. */
@@ -43,6 +47,8 @@ export interface ChatBegun {
   /** As the client named the model. */
   modelName: string;
   createdAt: Date;
+  /** Counted before the call. Only for doors that count the input. */
+  inputTokens?: number | undefined;
 }
 
 export interface ChatAnswered extends ChatBegun {
@@ -57,6 +63,8 @@ export interface ChatEvents {
   toolCall(piece: ToolCallPiece): string;
   /** For native backends: the event as the client gets it. */
   native?(event: NativeEvent): string;
+  /** All events of an answer that is complete, if they differ from those of its pieces. */
+  whole?(end: ChatAnswered): string;
   end(end: ChatAnswered): string;
   failed(error: DoorError, requestId: string): string;
 }

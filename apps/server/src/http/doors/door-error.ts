@@ -13,6 +13,8 @@ export interface DoorError {
   message: string;
   /** The field of the request, as `messages[0].content`. */
   param: string | null;
+  /** Facts about the error for programs. */
+  details: Record<string, unknown> | undefined;
   shouldRetry: boolean;
   retryAfterSeconds: number | undefined;
 }
@@ -35,6 +37,7 @@ export function doorErrorOf(failure: Fault): DoorError {
     type,
     message: sentence ?? (issues.length > 1 ? messageOfIssues(issues) : issues[0].msg),
     param: paramOf(issues[0].loc),
+    details: issues[0].ctx,
     shouldRetry: isRetryable,
     retryAfterSeconds: retryAfterSeconds ?? (isRetryable && status === 503 ? 1 : undefined),
   };
