@@ -11,6 +11,7 @@ import { aliasRoutes } from "../http/account-api/alias-routes.ts";
 import type { AccountApiDeps } from "../http/account-api/deps.ts";
 import { type StorageRouteDeps, storageRoutes } from "../http/account-api/storage-routes.ts";
 import { type AgentsRoutes, agentsApi } from "../http/agents-api/agents-api.ts";
+import { messagesRoutes } from "../http/anthropic-api/messages-routes.ts";
 import { type BlobApiDeps, blobApi } from "../http/blob-api/index.ts";
 import { consoleFiles } from "../http/console-api/console-files.ts";
 import { sessionRoutes } from "../http/console-api/session-routes.ts";
@@ -83,7 +84,7 @@ export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
     ...parts,
     bodies: createBodyMemory(),
     corsOrigins: config.GANTRY_CORS_ORIGINS,
-    routes: { openai: [chatRoute, modelsRoute], anthropic: [] },
+    routes: { openai: [chatRoute, modelsRoute], anthropic: [messagesRoutes] },
   });
   await app.register(agentsApi, { log, routes: parts.agentsRoutes });
   await app.register(modelCards, { models, authenticate, version: parts.version });

@@ -12,11 +12,13 @@ const types: Readonly<Record<number, string>> = {
 };
 
 export const anthropicDialect: ErrorDialect = {
-  body: ({ status, message, param }, requestId) => ({
+  body: ({ status, message, param, details }, requestId) => ({
     type: "error",
     error: {
       type: types[status] ?? (status >= 500 ? "api_error" : "invalid_request_error"),
       message: param === null || message.startsWith(param) ? message : `${param}: ${message}`,
+      // The official client acts on the code.
+      ...(typeof details?.error_code === "string" && { details }),
     },
     request_id: requestId,
   }),
