@@ -20,7 +20,7 @@ export interface ModelCard extends Omit<Manifest, "backend"> {
   urls: Record<string, string>;
 }
 
-/** Required fields, and fields with a default. A `cog` backend can define its own input and output. */
+/** Required fields, and fields with a default. A `cog` backend and the kind `embedding` need no input and output. */
 export type NewModel = WithDefaults<Manifest, "kind" | "backend">;
 
 /** The fields to change. */

@@ -10,6 +10,7 @@ export const backendTypes = {
   builtin: { url: "refused", model: "required", secret: "refused" },
   "openai-chat": { url: "required", model: "required", secret: "optional" },
   "openai-images": { url: "required", model: "required", secret: "optional" },
+  "openai-embeddings": { url: "required", model: "required", secret: "optional" },
   /** Without a url these two use the vendor's address. */
   anthropic: { url: "optional", model: "required", secret: "optional" },
   google: { url: "optional", model: "required", secret: "optional" },

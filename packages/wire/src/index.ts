@@ -94,6 +94,7 @@ export {
   largestItemPage,
   maxDriveFileBytes,
 } from "./drives.ts";
+export { mostEmbeddingInputs, withEmbeddingFields } from "./embedding-fields.ts";
 export { errorSchemas, retryableHeader } from "./error-schemas.ts";
 export { type ErrorForm, type ErrorRow, type ErrorType, errorTable } from "./error-table.ts";
 export { compileFieldCheck, type FieldCheck } from "./field-value.ts";

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { backendSchema } from "./backend-schema.ts";
 import { checkPrompt } from "./check-prompt.ts";
 import { dollars } from "./dollars.ts";
+import { checkEmbedding } from "./embedding-fields.ts";
 import { oneOf, tell } from "./field-schema.ts";
 import { isRecord } from "./field-value.ts";
 import type { Manifest } from "./manifest.ts";
@@ -33,7 +34,7 @@ function hasStreamedField(output: unknown): boolean {
 /** Above this, sums would no longer be exact. */
 const maxRunDollars = 1_000_000_000;
 
-export const modelKinds = ["image", "video", "text", "other"] as const;
+export const modelKinds = ["image", "video", "text", "embedding", "other"] as const;
 
 /** Defaults of omitted fields. */
 export const manifestDefaults = {
@@ -109,6 +110,7 @@ export const manifestSchema: z.ZodType<Manifest> = z
         );
       }
       checkPrompt(manifest, ctx);
+      checkEmbedding(manifest, ctx);
       if (manifest.kind === "text") {
         if (isRecord(manifest.output) && !hasStreamedField(manifest.output)) {
           tell(ctx, ["output"], "A text model needs an output field with isStream: true");

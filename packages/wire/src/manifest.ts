@@ -61,7 +61,7 @@ export interface BackendConfig {
 export interface Manifest {
   title: string;
   description: string;
-  kind: "image" | "video" | "text" | "other";
+  kind: "image" | "video" | "text" | "embedding" | "other";
   visibility: "public" | "private";
   /** Predictions that run at once over all nodes; 0 means not active. */
   capacity: number;

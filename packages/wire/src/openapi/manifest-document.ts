@@ -17,7 +17,7 @@ export function manifestDocument(address: string): Json {
 function describe(): Json {
   const manifest = z.toJSONSchema(manifestSchema, { io: "input", target: "draft-7", unrepresentable: "any" });
   const { properties = {}, required = [], ...rest } = manifest;
-  // The title defaults to the name, and a Cog container defines its own input and output.
+  // The title defaults to the name. A Cog container defines its own fields, and the kind `embedding` has default ones.
   const mayBeMissing = ["title", "input", "output"];
   return {
     ...rest,
@@ -26,7 +26,12 @@ function describe(): Json {
     properties: { ...properties, backend: { ...(properties.backend as Json), allOf: backendNeeds() } },
     required: required.filter((name) => !mayBeMissing.includes(name)),
     allOf: [
-      { if: { type: "object", properties: { backend: having("type", "cog") } }, else: needing(["input", "output"]) },
+      {
+        if: {
+          anyOf: [{ type: "object", properties: { backend: having("type", "cog") } }, having("kind", "embedding")],
+        },
+        else: needing(["input", "output"]),
+      },
       {
         if: having("kind", "text"),
         else: {

@@ -4,6 +4,7 @@ export const kindLabels: Record<Manifest["kind"], string> = {
   image: "Image",
   video: "Video",
   text: "Text",
+  embedding: "Embedding",
   other: "Other",
 };
 

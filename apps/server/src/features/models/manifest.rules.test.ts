@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkManifest, patched, reseeded } from "./manifest.rules.ts";
+import { checkManifest, checkPatched, patched, reseeded } from "./manifest.rules.ts";
 
 const cog = { type: "cog", url: "https://cog.example" };
 const image = { type: "string", format: "binary", "x-media": "image" };
@@ -306,4 +306,55 @@ test("a new shipped manifest changes only unpatched fields", () => {
   const patchedByOperator = { ...before, pricing: { per_request: 2 } };
   const now = shipped({ pricing: { per_request: 5 }, capacity: 8, description: "new" });
   expect(reseeded(patchedByOperator, before, now, equal)).toEqual({ ...now, pricing: { per_request: 2 } });
+});
+
+describe("a model of kind embedding", () => {
+  const backend = { type: "openai-embeddings", url: "https://up.example/v1", model: "m" };
+  const embedding = (change: object = {}) => ({ kind: "embedding", backend, ...change });
+
+  test("needs neither input nor output", () => {
+    const { manifest } = checkManifest("m", embedding());
+    expect(manifest?.input).toMatchObject({
+      required: ["input"],
+      properties: { input: { type: "array", maxItems: 2048 } },
+    });
+    expect(manifest?.output).toMatchObject({ required: ["embeddings"], properties: { embeddings: { type: "array" } } });
+  });
+
+  test("keeps the fields that its owner wrote", () => {
+    const input = { type: "object", properties: { input: { type: "array", maxItems: 32 } }, required: ["input"] };
+    expect(checkManifest("m", embedding({ input })).manifest?.input).toEqual(input);
+  });
+
+  test.each([
+    [{ input: { type: "object", properties: {} } }, "body.input.properties.input value_error"],
+    [
+      { input: { type: "object", properties: { input: { type: "array" } } } },
+      "body.input.properties.input value_error",
+    ],
+    [
+      { input: { type: "object", properties: { input: { type: "string" } }, required: ["input"] } },
+      "body.input.properties.input value_error",
+    ],
+    [
+      { output: { type: "object", properties: { vectors: { type: "array" } }, required: ["vectors"] } },
+      "body.output.properties.embeddings value_error",
+    ],
+    [{ backend: { ...backend, type: "ark-images" } }, "body.backend.type value_error"],
+    [body({ kind: "other", backend }), "body.kind value_error"],
+    [{ context_window: 8192 }, "body.context_window value_error"],
+  ])("is refused with %j", (change, issue) => {
+    expect(faults(embedding(change))).toEqual([issue]);
+  });
+
+  test("gets the default fields again when they are removed", () => {
+    const own = {
+      type: "object",
+      properties: { input: { type: "array" }, mode: { type: "string" } },
+      required: ["input"],
+    };
+    const stored = checkManifest("m", embedding({ input: own })).manifest;
+    if (!stored) throw new Error("invalid");
+    expect(checkPatched("m", stored, { input: null }).manifest?.input.properties).toHaveProperty("dimensions");
+  });
 });

@@ -1,4 +1,4 @@
-import { type Manifest, manifestDefaults, manifestSchema } from "@gantry/wire";
+import { type Manifest, manifestDefaults, manifestSchema, withEmbeddingFields } from "@gantry/wire";
 import type { Issue } from "../../kernel/errors.ts";
 import { isRecord } from "../../kernel/is-record.ts";
 import { schemaIssues } from "../../kernel/schema-issues.ts";
@@ -18,7 +18,7 @@ export function checkManifest(name: string, body: unknown): CheckedManifest {
   }
   const { issues: unstorable, isTooDeep } = storableIssues(body, maxDepth);
   if (isTooDeep) return wrong(unstorable);
-  const whole = { title: name, ...body };
+  const whole = withEmbeddingFields({ title: name, ...body });
   const issues = [...unstorable, ...schemaIssues(manifestSchema, whole, ["body"])];
   if (Buffer.byteLength(JSON.stringify(body)) > maxManifestBytes) {
     const msg = `A manifest must not exceed ${maxManifestBytes} bytes of JSON`;
