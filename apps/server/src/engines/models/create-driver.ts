@@ -5,10 +5,12 @@ import { createArkImages } from "./ark/images.ts";
 import type { ChatDriver } from "./chat.ts";
 import { createCog } from "./cog/cog.ts";
 import type { ModelDriver } from "./driver.ts";
+import { type EmbeddingDriver, embedByRunning } from "./embeddings.ts";
 import { createGantryRemote } from "./gantry/remote.ts";
 import { createGoogle } from "./google/google.ts";
 import { fillingOutput } from "./media/only-value.ts";
 import { createOpenAiChat } from "./openai/chat.ts";
+import { createOpenAiEmbeddings } from "./openai/embeddings.ts";
 import { createOpenAiImages } from "./openai/images.ts";
 import { askingByPrompt } from "./text/prediction.ts";
 
@@ -25,7 +27,14 @@ export interface DriverSources {
 /** Sizes of Gantry's image models for upstreams that accept only pixels. */
 const sizes = { "2k": "2048x2048" };
 
-export function createDriver(manifest: Manifest, sources: DriverSources): ModelDriver & Partial<ChatDriver> {
+type AnyDriver = ModelDriver & Partial<ChatDriver> & Partial<EmbeddingDriver>;
+
+export function createDriver(manifest: Manifest, sources: DriverSources): AnyDriver {
+  const driver = driverOfBackend(manifest, sources);
+  return manifest.kind === "embedding" && !driver.embed ? embedByRunning(driver) : driver;
+}
+
+function driverOfBackend(manifest: Manifest, sources: DriverSources): AnyDriver {
   const { backend, input, output } = manifest;
   const { net, key, spoolFolder } = sources;
   const url = backend.url ?? "";
@@ -51,6 +60,8 @@ export function createDriver(manifest: Manifest, sources: DriverSources): ModelD
       return filled(createGoogle({ ...text, url: backend.url }));
     case "openai-images":
       return createOpenAiImages({ ...media, model, sizes });
+    case "openai-embeddings":
+      return createOpenAiEmbeddings({ ...text, url });
     case "ark-images":
       return createArkImages({ ...media, model });
     case "cog":

@@ -6,8 +6,11 @@ import type { Model } from "../../models/index.ts";
 const providers: Readonly<Record<string, string>> = {
   "openai-chat": "openai",
   "openai-images": "openai",
+  "openai-embeddings": "openai",
   google: "gcp.gemini",
 };
+
+const operations: Readonly<Record<string, string>> = { text: "chat", embedding: "embeddings" };
 
 /** The span of a call to a model's backend. Contains figures, never content. */
 export function describeModelCall(
@@ -16,7 +19,7 @@ export function describeModelCall(
   predictionId: string,
 ): SpanOptions {
   const { type, model, url } = manifest.backend;
-  const operation = manifest.kind === "text" ? "chat" : "generate_content";
+  const operation = operations[manifest.kind] ?? "generate_content";
   const name = model ?? endpointId;
   const number = (field: string) => (typeof input[field] === "number" ? input[field] : undefined);
   return {
