@@ -1,6 +1,6 @@
 import { fault } from "../../kernel/errors.ts";
 import type { InputValue, ModelCall, ModelDriver, TokenUsage } from "./driver.ts";
-import { countTokens } from "./token-count.ts";
+import { estimateTokens } from "./token-count.ts";
 import { broken } from "./upstream.ts";
 
 export interface EmbeddingCall {
@@ -103,7 +103,7 @@ function ofNumbers(entry: unknown): Float32Array {
 }
 
 export async function countedUsage(texts: readonly string[]): Promise<TokenUsage> {
-  return { inputTokens: await countTokens(texts.join("\n")), outputTokens: 0, estimated: true };
+  return { inputTokens: await estimateTokens(texts.join("\n")), outputTokens: 0, estimated: true };
 }
 
 function invalid(reason: string) {

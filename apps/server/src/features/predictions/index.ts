@@ -20,6 +20,7 @@ export {
   storedReply,
   storedUsage,
 } from "./execution/converse.ts";
+export { base64Of, type Embedded, type EmbedEnd, type EmbedRequest, storedEmbedding } from "./execution/embed.ts";
 export type { LivePrediction } from "./execution/live-predictions.ts";
 export type { RunEnd, RunRequest } from "./execution/run-prediction.ts";
 export {

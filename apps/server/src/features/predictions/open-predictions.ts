@@ -31,6 +31,7 @@ import {
 } from "./execution/chat-with-model.ts";
 import { type ConverseEnd, type ConverseRequest, converse } from "./execution/converse.ts";
 import { type CountRequest, countInput } from "./execution/count-input.ts";
+import { type EmbedEnd, type EmbedRequest, embed } from "./execution/embed.ts";
 import type { ExecutionDeps } from "./execution/execute-prediction.ts";
 import { createLivePredictions } from "./execution/live-predictions.ts";
 import { type RunDeps, type RunEnd, type RunRequest, runPrediction } from "./execution/run-prediction.ts";
@@ -101,6 +102,8 @@ export interface Predictions {
   converse(request: ConverseRequest): Promise<ConverseEnd>;
   /** The input tokens of a request to a chat protocol. No prediction and no charge. */
   countInput(request: CountRequest): Promise<number>;
+  /** Asks a model of kind `embedding` for vectors. */
+  embed(request: EmbedRequest): Promise<EmbedEnd>;
   recallChat(predictionId: string): Promise<ChatEnd | undefined>;
   recallCall(predictionId: string): Promise<RecalledCall | undefined>;
   /** The amount that a prediction of this input would reserve. */
@@ -183,6 +186,7 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
     chat: (request) => chatWithModel(runDeps, request),
     converse: (request) => converse(runDeps, request),
     countInput: (request) => countInput(runDeps, request),
+    embed: (request) => embed(runDeps, request),
     recallCall: (predictionId) => recallCall({ database, settlement }, predictionId),
     recallChat: (predictionId) => recallChat({ database, settlement }, predictionId),
     mostCost: async ({ manifest }, input) => reservationOf(await termsFor(manifest, input, deps.countTokens)),

@@ -58,6 +58,11 @@ export function termsOfDoorChat(
   return { terms: termsOf(manifest, { outputs: 1, inputTokens, outputTokens: maxTokens }), maxTokens };
 }
 
+/** The terms of a call whose only result is vectors, which are not tokens. */
+export function termsOfTexts(manifest: PricedModel, countedTokens: number): Terms {
+  return termsOf(manifest, { outputs: 1, inputTokens: inputBound(countedTokens), outputTokens: 0 });
+}
+
 /** Tokens without a price reserve nothing, so they need no bound. */
 function termsOf(manifest: PricedModel, { outputs, inputTokens, outputTokens }: Omit<Bounds, "seconds">): Terms {
   const { pricing, timeout_seconds: seconds } = manifest;

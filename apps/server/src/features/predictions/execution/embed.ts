@@ -1,0 +1,72 @@
+import type { ModelDriver } from "../../../engines/models/driver.ts";
+import type { EmbeddingCall, EmbeddingDriver } from "../../../engines/models/embeddings.ts";
+import { vectorsOf } from "../../../engines/models/embeddings.ts";
+import { fault } from "../../../kernel/errors.ts";
+import type { Caller } from "../../accounts/index.ts";
+import type { Model } from "../../models/index.ts";
+import { chargedUsage, isInputPriced } from "../admission/charge.rules.ts";
+import { termsOfTexts } from "../admission/reserve.ts";
+import type { Outcome, StoredOutput } from "../prediction.ts";
+import { type RunDeps, type RunRequest, runPrediction } from "./run-prediction.ts";
+
+export interface EmbedRequest
+  extends Pick<RunRequest, "predictionId" | "onLive" | "onAccepted">,
+    Pick<EmbeddingCall, "texts" | "dimensions" | "extra"> {
+  caller: Caller;
+  model: Model;
+}
+
+export interface Embedded {
+  vectors: readonly Float32Array[];
+  inputTokens: number;
+}
+
+export interface EmbedEnd {
+  predictionId: string;
+  outcome: Outcome;
+  /** Set if the outcome is `done`. */
+  embedded: Embedded | undefined;
+}
+
+/**
+ * Asks a model for vectors. They are stored only if the id was promised, because then a repeat asks for them: an index of
+ * a million texts would fill the database.
+ */
+export async function embed(deps: RunDeps, request: EmbedRequest): Promise<EmbedEnd> {
+  const { texts, dimensions, extra, ...rest } = request;
+  const { manifest } = request.model;
+  const counted = isInputPriced(manifest.pricing) ? await deps.estimateTokens(texts.join("\n")) : undefined;
+  const terms = termsOfTexts(manifest, counted ?? 0);
+  let embedded: Embedded | undefined;
+  const { predictionId, outcome } = await runPrediction(deps, {
+    ...rest,
+    route: "sync",
+    door: "openai-embeddings",
+    input: { input: {}, user: undefined },
+    terms,
+    inputTokens: counted,
+    perform: async (driver: ModelDriver & Partial<EmbeddingDriver>, { predictionId: id, signal }) => {
+      if (!driver.embed) throw fault("downstream_service_error", "The model does not return vectors");
+      const { vectors, usage } = await driver.embed({ predictionId: id, texts, dimensions, extra, signal });
+      embedded = { vectors, inputTokens: chargedUsage(usage, terms.bounds).inputTokens };
+      return { output: request.predictionId === undefined ? {} : storable(embedded), usage };
+    },
+  });
+  return { predictionId, outcome, embedded: outcome.kind === "done" ? embedded : undefined };
+}
+
+/** Base64 is a fifth of the vectors as JSON numbers. */
+function storable({ vectors, inputTokens }: Embedded) {
+  return { embeddings: vectors.map(base64Of), input_tokens: inputTokens };
+}
+
+/** 32-bit floats, little-endian, as in the OpenAI API. */
+export function base64Of({ buffer, byteOffset, byteLength }: Float32Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString("base64");
+}
+
+/** The stored vectors of a prediction with a promised id, for repeats. */
+export function storedEmbedding({ embeddings, input_tokens: tokens }: StoredOutput): Embedded {
+  const entries: readonly unknown[] = Array.isArray(embeddings) ? embeddings : [];
+  return { vectors: vectorsOf(entries, entries.length), inputTokens: Number(tokens) };
+}
