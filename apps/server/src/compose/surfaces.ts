@@ -26,6 +26,7 @@ import type { ModelApiDeps } from "../http/model-api/deps.ts";
 import { modelApi } from "../http/model-api/model-api.ts";
 import { modelCards } from "../http/model-cards/model-cards.ts";
 import { chatRoute } from "../http/openai-api/chat-route.ts";
+import { embeddingsRoute } from "../http/openai-api/embeddings-route.ts";
 import { modelsRoute } from "../http/openai-api/models-route.ts";
 
 const consoleFolder = fileURLToPath(new URL("../../../console/dist", import.meta.url));
@@ -84,7 +85,7 @@ export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
     ...parts,
     bodies: createBodyMemory(),
     corsOrigins: config.GANTRY_CORS_ORIGINS,
-    routes: { openai: [chatRoute, modelsRoute], anthropic: [messagesRoutes] },
+    routes: { openai: [chatRoute, modelsRoute, embeddingsRoute], anthropic: [messagesRoutes] },
   });
   await app.register(agentsApi, { log, routes: parts.agentsRoutes });
   await app.register(modelCards, { models, authenticate, version: parts.version });

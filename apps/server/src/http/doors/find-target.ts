@@ -37,6 +37,17 @@ export async function findTarget(
   return { kind: "model", model };
 }
 
+/** Finds a model of a kind that agents do not have. */
+export async function findModel(
+  deps: Pick<DoorDeps, "models" | "resolveAlias">,
+  named: Named,
+  kind: "embedding" | "image",
+): Promise<Model> {
+  const target = await findTarget(deps, named, [kind]);
+  if (target.kind === "agent") throw wrongKind(String(named.name), "an agent", [kind]);
+  return target.model;
+}
+
 function modelNotFound(name: string, cause: Fault): Fault {
   const isInactive = cause.message === "Project is not active";
   const msg = isInactive

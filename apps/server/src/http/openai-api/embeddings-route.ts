@@ -1,0 +1,163 @@
+import { Readable } from "node:stream";
+import { compileFieldCheck, type Manifest, mostEmbeddingInputs } from "@gantry/wire";
+import { doorOperations } from "@gantry/wire/operations";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Caller } from "../../features/accounts/index.ts";
+import type { Model } from "../../features/models/index.ts";
+import {
+  base64Of,
+  countWrongInput,
+  type Embedded,
+  rateHeaders,
+  storedEmbedding,
+} from "../../features/predictions/index.ts";
+import { Fault, fault } from "../../kernel/errors.ts";
+import { isRecord } from "../../kernel/is-record.ts";
+import { dollarsOfMicros } from "../../kernel/money.ts";
+import { answerOnce } from "../doors/answer-once.ts";
+import type { DoorDeps } from "../doors/deps.ts";
+import { findModel } from "../doors/find-target.ts";
+import { type Client, watchClient } from "../foundation/client-presence.ts";
+import { callerOf } from "../foundation/require-caller.ts";
+import { rawRoute } from "../foundation/route.ts";
+
+interface Asked {
+  texts: readonly string[];
+  dimensions: number | undefined;
+  isBase64: boolean;
+  /** Further fields, for a backend of the same protocol. */
+  extra: Record<string, unknown>;
+}
+
+interface Call {
+  deps: DoorDeps;
+  reply: FastifyReply;
+  caller: Caller;
+  client: Client;
+  model: Model;
+}
+
+/** `POST /v1/embeddings`: the vectors of some texts. */
+export function embeddingsRoute(app: FastifyInstance, deps: DoorDeps): void {
+  rawRoute(app, [doorOperations.createEmbedding], {}, (request, reply) => answerEmbeddings(deps, request, reply));
+}
+
+async function answerEmbeddings(deps: DoorDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  const caller = await callerOf(request);
+  const { body } = request;
+  if (!isRecord(body)) throw fault("json_invalid", "The body must be a JSON object.");
+  const model = await findModel(deps, { caller, name: body.model }, "embedding");
+  const client = watchClient(reply);
+  const asked = await countWrongInput(deps.predictions.look, { caller, model, route: "sync" }, async () =>
+    readRequest(model.manifest, body),
+  );
+  const call = { deps, reply, caller, client, model };
+  const embedded = await answerOnce(deps, request, {
+    caller,
+    model,
+    signal: client.signal,
+    first: (promisedId) => embed(call, asked, promisedId),
+    repeat: async ({ id, output }) => {
+      reply.header("x-gantry-prediction-id", id);
+      return storedEmbedding(output ?? {});
+    },
+  });
+  return reply.type("application/json").send(answerOf(embedded, asked.isBase64, String(body.model)));
+}
+
+async function embed(
+  { deps, reply, caller, client, model }: Call,
+  { texts, dimensions, extra }: Asked,
+  promisedId: string | undefined,
+): Promise<Embedded> {
+  const { outcome, embedded } = await deps.predictions.embed({
+    predictionId: promisedId,
+    caller,
+    model,
+    texts,
+    dimensions,
+    ...(model.manifest.backend.type === "openai-embeddings" && { extra }),
+    onLive: (live) => {
+      // With an Idempotency-Key the prediction continues, and a repeat fetches its answer.
+      if (promisedId !== undefined) return;
+      client.onLeft = () => live.stop("left");
+      if (client.signal.aborted) live.stop("left");
+    },
+    onAccepted: (id, rate) => void reply.headers({ ...rateHeaders(rate), "x-gantry-prediction-id": id }),
+  });
+  if (outcome.kind === "failed") throw outcome.fault;
+  if (!embedded) throw fault("internal_server_error", "Internal server error");
+  reply.header("x-gantry-cost", String(dollarsOfMicros(outcome.price)));
+  return embedded;
+}
+
+function readRequest({ input }: Manifest, body: Record<string, unknown>): Asked {
+  const { model: _model, input: given, encoding_format: format, dimensions, ...extra } = body;
+  const texts = textsOf(given);
+  checkField(input.properties.input, "input", texts, typeof given === "string");
+  if (dimensions !== undefined && dimensions !== null) {
+    checkField({ type: "integer", minimum: 1 }, "dimensions", dimensions);
+    checkField(input.properties.dimensions, "dimensions", dimensions);
+  }
+  if (format !== undefined && format !== null && format !== "float" && format !== "base64") {
+    throw wrong("encoding_format", "encoding_format must be float or base64.");
+  }
+  return {
+    texts,
+    dimensions: typeof dimensions === "number" ? dimensions : undefined,
+    isBase64: format === "base64",
+    extra,
+  };
+}
+
+function textsOf(given: unknown): string[] {
+  if (given === undefined || given === null) throw fault("missing", "Field required", { loc: ["body", "input"] });
+  const texts: readonly unknown[] = Array.isArray(given) ? given : [given];
+  if (texts.length === 0) throw wrong("input", "input must have at least one text.");
+  if (texts.length > mostEmbeddingInputs) {
+    throw wrong("input", `input must have at most ${mostEmbeddingInputs} texts, and has ${texts.length}.`);
+  }
+  return texts.map((text, index) => {
+    if (typeof text === "string" && text !== "") return text;
+    if (text === "") throw wrong("input", `Text ${index + 1} of input is empty. Leave it out.`);
+    throw wrong("input", "input must be a text or a list of texts. Lists of tokens are not supported.");
+  });
+}
+
+/** The bounds that the model's owner has set. */
+function checkField(
+  field: Manifest["input"]["properties"][string] | undefined,
+  name: string,
+  value: unknown,
+  isWhole = false,
+) {
+  const [problem] = field ? compileFieldCheck(field)(value, 1) : [];
+  if (!problem) return;
+  const { path = [], ...issue } = problem;
+  throw new Fault([{ ...issue, loc: ["body", name, ...(isWhole ? [] : path)] }]);
+}
+
+function wrong(name: string, message: string): Fault {
+  return fault("value_error", message, { loc: ["body", name] });
+}
+
+/** Numbers up to which the answer is written at once. */
+const fewNumbers = 65_536;
+
+function answerOf(embedded: Embedded, isBase64: boolean, modelName: string): string | Readable {
+  const { vectors } = embedded;
+  const pieces = piecesOf(embedded, isBase64, modelName);
+  const isSmall = vectors.length * (vectors[0]?.length ?? 0) <= fewNumbers;
+  return isSmall ? [...pieces].join("") : Readable.from(pieces);
+}
+
+/** Vector by vector: all of them as numbers in JSON can be more than 100 MB, and would block other requests. */
+function* piecesOf({ vectors, inputTokens }: Embedded, isBase64: boolean, model: string): Generator<string> {
+  yield '{"object":"list","data":[';
+  for (const [index, vector] of vectors.entries()) {
+    const embedding = JSON.stringify(isBase64 ? base64Of(vector) : Array.from(vector));
+    yield `${index === 0 ? "" : ","}{"object":"embedding","index":${index},"embedding":${embedding}}`;
+  }
+  const usage = { prompt_tokens: inputTokens, total_tokens: inputTokens };
+  yield `],"model":${JSON.stringify(model)},"usage":${JSON.stringify(usage)}}`;
+}
