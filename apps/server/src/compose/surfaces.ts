@@ -27,6 +27,7 @@ import { modelApi } from "../http/model-api/model-api.ts";
 import { modelCards } from "../http/model-cards/model-cards.ts";
 import { chatRoute } from "../http/openai-api/chat-route.ts";
 import { embeddingsRoute } from "../http/openai-api/embeddings-route.ts";
+import { imagesRoutes } from "../http/openai-api/images-routes.ts";
 import { modelsRoute } from "../http/openai-api/models-route.ts";
 
 const consoleFolder = fileURLToPath(new URL("../../../console/dist", import.meta.url));
@@ -85,7 +86,7 @@ export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
     ...parts,
     bodies: createBodyMemory(),
     corsOrigins: config.GANTRY_CORS_ORIGINS,
-    routes: { openai: [chatRoute, modelsRoute, embeddingsRoute], anthropic: [messagesRoutes] },
+    routes: { openai: [chatRoute, modelsRoute, embeddingsRoute, imagesRoutes], anthropic: [messagesRoutes] },
   });
   await app.register(agentsApi, { log, routes: parts.agentsRoutes });
   await app.register(modelCards, { models, authenticate, version: parts.version });

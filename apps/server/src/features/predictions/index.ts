@@ -43,6 +43,7 @@ export {
 export { deleteForgottenInputs } from "./input/delete-forgotten-inputs.ts";
 export {
   type CheckedInput,
+  type FormFile,
   type FormReader,
   formOfValues,
   type InlineImage,

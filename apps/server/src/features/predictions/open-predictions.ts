@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Manifest } from "@gantry/wire";
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import type { Database } from "../../engines/database/database.ts";
 import type { InputValue } from "../../engines/models/driver.ts";
@@ -91,7 +92,12 @@ export interface Predictions {
   /** Checks the form of a request and fetches its files. Rejects with one fault that has all issues. */
   readInput(request: InputRequest): Promise<CheckedInput>;
   /** Receives the form of a request that may be a repeat, without checking it. */
-  receiveForm(request: Omit<InputRequest, "caller"> & { mayBeRepeat(): Promise<boolean> }): Promise<ReceivedForm>;
+  receiveForm(
+    request: Omit<InputRequest, "caller" | "model"> & {
+      model: { manifest: Pick<Manifest, "input"> };
+      mayBeRepeat(): Promise<boolean>;
+    },
+  ): Promise<ReceivedForm>;
   /** Reads the images of one request of a chat protocol. */
   imageReader(caller: Caller, signal: AbortSignal): ReadImage;
   /** Runs a prediction whose client is connected here. */

@@ -16,6 +16,10 @@ interface Repeatable<Answer> {
   caller: Caller;
   model: Model;
   signal: AbortSignal;
+  /** Of a request that is several predictions: counts them, so that each is repeated by itself. */
+  part?: number;
+  /** Identifies the content of a body that is not JSON. */
+  content?: string | undefined;
   /** `promisedId`: the prediction must run under it, and a client that leaves does not cancel it. */
   first(promisedId: string | undefined): Promise<Answer>;
   repeat(ended: EndedPrediction): Promise<Answer>;
@@ -28,13 +32,14 @@ interface Repeatable<Answer> {
 export async function answerOnce<Answer>(
   { predictions }: Pick<DoorDeps, "predictions">,
   request: FastifyRequest,
-  { caller, model, signal, first, repeat }: Repeatable<Answer>,
+  { caller, model, signal, part = 0, content, first, repeat }: Repeatable<Answer>,
 ): Promise<Answer> {
-  const key = checkIdempotencyKey(request.headers["idempotency-key"]);
-  if (key === undefined) return first(undefined);
+  const presented = checkIdempotencyKey(request.headers["idempotency-key"]);
+  if (presented === undefined) return first(undefined);
+  const key = part === 0 ? presented : createHash("sha256").update(`${part} ${presented}`).digest("hex");
   const modelName = model.endpointId;
   const fingerprint = createHash("sha256")
-    .update(JSON.stringify([request.url, request.body]))
+    .update(JSON.stringify([request.url, content ?? request.body]))
     .digest("hex");
   const asked = { ...scopeOf(caller), modelName, route: "sync" as const, key, fingerprint, signal };
   for (let isLast = false; ; isLast = true) {

@@ -1,5 +1,6 @@
 import type { Caller } from "../../features/accounts/index.ts";
 import type { Agents } from "../../features/agents/index.ts";
+import type { Files } from "../../features/files/index.ts";
 import type { Models } from "../../features/models/index.ts";
 import type { Predictions } from "../../features/predictions/index.ts";
 import type { Runs } from "../../features/runs/index.ts";
@@ -10,6 +11,7 @@ export interface DoorDeps {
   log: Log;
   models: Models;
   predictions: Predictions;
+  files: Pick<Files, "openOwnedFile">;
   runs: Runs;
   agents: Agents;
   bodies: BodyMemory;

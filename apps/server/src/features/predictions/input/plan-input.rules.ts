@@ -30,7 +30,7 @@ export function ownNameOf(wireName: string): string {
 }
 
 /** Compiled once for each manifest object. */
-export function planOf(manifest: Manifest): InputPlan {
+export function planOf(manifest: Pick<Manifest, "input">): InputPlan {
   const known = plans.get(manifest.input);
   if (known) return known;
   const plan = planInput(manifest.input);

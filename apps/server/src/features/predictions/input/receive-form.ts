@@ -9,7 +9,7 @@ import { dropFile, fieldsOfFiles, withoutLongFile } from "./receive-file.ts";
 import { Spool } from "./spool.ts";
 
 interface ReceiveFormOptions {
-  manifest: Manifest;
+  manifest: Pick<Manifest, "input">;
   form: FormReader;
   extras: Extras;
   spoolDir: string;
