@@ -9,6 +9,7 @@ export type {
   ToolCallPiece,
 } from "../../engines/models/chat.ts";
 export { sentenceAboutRequest, type TokenUsage } from "../../engines/models/driver.ts";
+export { base64OfVector } from "../../engines/models/embeddings.ts";
 export { countWrongInput, type RateFigures, rateHeaders } from "./admission/admit-predictions.ts";
 export { answerLimit, termsOfChat, tokensOfImage } from "./admission/reserve.ts";
 export type { ChatAnswer, ChatEnd, ChatRequest, RecalledCall } from "./execution/chat-with-model.ts";
@@ -20,7 +21,7 @@ export {
   storedReply,
   storedUsage,
 } from "./execution/converse.ts";
-export { base64Of, type Embedded, type EmbedEnd, type EmbedRequest, storedEmbedding } from "./execution/embed.ts";
+export { type Embedded, type EmbedEnd, type EmbedRequest, storedEmbedding } from "./execution/embed.ts";
 export type { LivePrediction } from "./execution/live-predictions.ts";
 export type { RunEnd, RunRequest } from "./execution/run-prediction.ts";
 export {

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "../../features/accounts/index.ts";
 import type { Model } from "../../features/models/index.ts";
 import {
-  base64Of,
+  base64OfVector,
   countWrongInput,
   type Embedded,
   rateHeaders,
@@ -155,7 +155,7 @@ function answerOf(embedded: Embedded, isBase64: boolean, modelName: string): str
 function* piecesOf({ vectors, inputTokens }: Embedded, isBase64: boolean, model: string): Generator<string> {
   yield '{"object":"list","data":[';
   for (const [index, vector] of vectors.entries()) {
-    const embedding = JSON.stringify(isBase64 ? base64Of(vector) : Array.from(vector));
+    const embedding = JSON.stringify(isBase64 ? base64OfVector(vector) : Array.from(vector));
     yield `${index === 0 ? "" : ","}{"object":"embedding","index":${index},"embedding":${embedding}}`;
   }
   const usage = { prompt_tokens: inputTokens, total_tokens: inputTokens };

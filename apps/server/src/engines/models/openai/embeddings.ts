@@ -2,14 +2,8 @@ import { Fault } from "../../../kernel/errors.ts";
 import { isRecord } from "../../../kernel/is-record.ts";
 import type { Net } from "../../net/net.ts";
 import type { ModelDriver, TokenUsage } from "../driver.ts";
-import {
-  countedUsage,
-  type EmbeddingCall,
-  type EmbeddingDriver,
-  type EmbeddingResult,
-  runByEmbedding,
-  vectorsOf,
-} from "../embeddings.ts";
+import { countedUsage, runByEmbedding, vectorsOf } from "../embedding-driver.ts";
+import type { EmbeddingCall, EmbeddingDriver, EmbeddingResult } from "../embeddings.ts";
 import { broken, joinUrl, requestJson, UpstreamFailure } from "../upstream.ts";
 
 export interface OpenAiEmbeddingsOptions {

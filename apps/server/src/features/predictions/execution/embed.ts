@@ -1,6 +1,10 @@
 import type { ModelDriver } from "../../../engines/models/driver.ts";
-import type { EmbeddingCall, EmbeddingDriver } from "../../../engines/models/embeddings.ts";
-import { vectorsOf } from "../../../engines/models/embeddings.ts";
+import {
+  base64OfVector,
+  type EmbeddingCall,
+  type EmbeddingDriver,
+  vectorOfBase64,
+} from "../../../engines/models/embeddings.ts";
 import { fault } from "../../../kernel/errors.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
@@ -57,16 +61,11 @@ export async function embed(deps: RunDeps, request: EmbedRequest): Promise<Embed
 
 /** Base64 is a fifth of the vectors as JSON numbers. */
 function storable({ vectors, inputTokens }: Embedded) {
-  return { embeddings: vectors.map(base64Of), input_tokens: inputTokens };
-}
-
-/** 32-bit floats, little-endian, as in the OpenAI API. */
-export function base64Of({ buffer, byteOffset, byteLength }: Float32Array): string {
-  return Buffer.from(buffer, byteOffset, byteLength).toString("base64");
+  return { embeddings: vectors.map(base64OfVector), input_tokens: inputTokens };
 }
 
 /** The stored vectors of a prediction with a promised id, for repeats. */
 export function storedEmbedding({ embeddings, input_tokens: tokens }: StoredOutput): Embedded {
   const entries: readonly unknown[] = Array.isArray(embeddings) ? embeddings : [];
-  return { vectors: vectorsOf(entries, entries.length), inputTokens: Number(tokens) };
+  return { vectors: entries.flatMap((entry) => vectorOfBase64(String(entry)) ?? []), inputTokens: Number(tokens) };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ModelCall, ModelResult } from "./driver.ts";
-import { embedByRunning } from "./embeddings.ts";
+import { embedByRunning } from "./embedding-driver.ts";
 import { callWith, faultOf } from "./media/backend.contract.ts";
 import { countTokens } from "./token-count.ts";
 
