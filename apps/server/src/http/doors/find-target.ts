@@ -39,7 +39,7 @@ export async function findTarget(
 
 /** Finds a model of a kind that agents do not have. */
 export async function findModel(
-  deps: Pick<DoorDeps, "models" | "resolveAlias">,
+  deps: Pick<DoorDeps, "models">,
   named: Named,
   kind: "embedding" | "image",
 ): Promise<Model> {
