@@ -15,6 +15,9 @@ const slots = [`${frontDoor}runs/slots.test.ts`];
 const marketplace = [`${frontDoor}runs/marketplace.test.ts`];
 const confirmations = [`${frontDoor}runs/confirmations.test.ts`];
 const confinedKeys = [`${frontDoor}accounts/confined-keys.test.ts`];
+const keyAgents = [`${frontDoor}accounts/key-agents.test.ts`];
+const aliases = [`${server}features/models/aliases.test.ts`];
+const aliasModels = [`${frontDoor}agents/alias-models.test.ts`];
 const accessTable = [`${frontDoor}accounts/access-table.test.ts`];
 
 /** Rows: what the rule says, the text that states it, a text that breaks it. */
@@ -170,7 +173,32 @@ export const mutations = [
   ),
   ...rules("confinement", `${server}features/accounts/key-reach.rules.ts`, confinedKeys, [
     ["a key sees what it started", "isConfined(caller) ? caller.keyId : null", "null"],
-    ["a key calls its own models", "models.includes(endpointId)", "models.length > 0"],
+    ["a key calls its own models", "models.includes(name)", "models.length > 0"],
+  ]),
+  ...rules("confinement", `${server}features/agents/key-reach.ts`, keyAgents, [
+    ["a key runs the agents that it lists", "if (keyReaches(caller, agentName(agent))) return true;", ""],
+  ]),
+  ...rules("confinement", `${runs}work/access.ts`, keyAgents, [
+    ["a listed agent includes its sub-agents", "[id, ...ancestors], agents)", "[id], agents)"],
+  ]),
+  ...rules("confinement", `${runs}tools/run-model.ts`, keyAgents, [
+    ["an agent chooses only models in the list", "scope.isListed && isFixed(scope)", "scope.isListed"],
+  ]),
+  ...rules("confinement", `${runs}work/ask-model.ts`, aliasModels, [
+    ["an alias that moves leads to no other model", "isListed || keyReaches(caller, endpointId)", "true"],
+  ]),
+  ...rules("aliases", `${runs}work/access.ts`, aliasModels, [
+    [
+      "an agent's alias is its creator's",
+      "modelOf({ models }, run.ownerId, snapshot)",
+      "modelOf({ models }, run.userId, snapshot)",
+    ],
+  ]),
+  ...rules("aliases", `${server}features/models/alias-store.ts`, aliases, [
+    ["a user's own alias wins", "order by owner_id nulls last limit 1", "order by owner_id nulls first limit 1"],
+  ]),
+  ...rules("aliases", `${server}features/models/alias-memory.ts`, aliases, [
+    ["a change for all users reaches every cache", "known.endsWith(key)", "known === key"],
   ]),
   ...rules("confinement", `${server}http/foundation/access-table.ts`, accessTable, [
     ["admin routes need an admin", '&& caller.role !== "admin")', "&& caller.role === undefined)"],
