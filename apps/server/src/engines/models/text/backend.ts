@@ -6,6 +6,7 @@ import { deepestBody, isWithinDepth } from "../../../kernel/storable-issues.ts";
 import type { Net, NetBounds } from "../../net/net.ts";
 import { type ChatCall, type ChatDriver, type ChatResult, type Protocol, promptText } from "../chat.ts";
 import { cacheUse, Interrupted, type ModelDriver, type TokenUsage } from "../driver.ts";
+import { nativeSize } from "../native-size.ts";
 import { countTokens, estimateTokens } from "../token-count.ts";
 import { broken, requestJsonOnce, type UpstreamCall, UpstreamFailure, withRetries } from "../upstream.ts";
 import { finishedToolCall, TextAnswer } from "./answer.ts";
@@ -185,7 +186,7 @@ async function usageOf(all: readonly Exchange[], count = countTokens): Promise<T
 async function usageOfOne({ answer, request }: Exchange, count: typeof countTokens): Promise<TokenUsage> {
   const { usage } = answer;
   const estimated = usage.inputTokens === undefined || usage.outputTokens === undefined;
-  const inputTokens = usage.inputTokens ?? (await count(promptText(request)));
+  const inputTokens = usage.inputTokens ?? (await count(sentTextOf(request)));
   return {
     inputTokens,
     outputTokens: usage.outputTokens ?? (await count(answer.produced.trim())),
@@ -193,6 +194,10 @@ async function usageOfOne({ answer, request }: Exchange, count: typeof countToke
     ...(estimated && { estimated }),
     ...(usage.googleUsage && { googleUsage: usage.googleUsage }),
   };
+}
+
+function sentTextOf(request: TextRequest): string {
+  return request.native ? nativeSize(request.native.body).text : promptText(request);
 }
 
 /** The upstream charges every exchange. */
