@@ -20,19 +20,24 @@ const largeTypes: ReadonlySet<unknown> = new Set([
 ]);
 /** Fields that make an upstream read more than the request contains. */
 const readingFields = ["web_search_options", "search_parameters", "plugins", "mcp_servers", "container"];
-const messageFields = ["messages", "system", "tools", "functions", "response_format", "output_format", "output_config"];
+/** Contain parts such as images. */
+const contentFields = ["messages", "system"];
+const schemaFields = ["tools", "functions", "response_format", "output_format", "output_config"];
+/** Fields of a part with what is not text. The rest of the part counts, so that a type cannot hide a text. */
+const mediaFields: ReadonlySet<string> = new Set(["image_url", "source", "file", "input_audio", "file_data"]);
 
 /** Measures a request of a chat protocol without translating it. */
 export function nativeSize(body: Readonly<Record<string, unknown>>): NativeSize {
   const texts: string[] = [];
   const size: NativeSize = { text: "", images: 0, readsMore: readingFields.some((name) => Boolean(body[name])) };
-  for (const name of messageFields) collect(body[name], texts, size);
+  for (const name of contentFields) collect(body[name], texts, size);
+  for (const name of schemaFields) collect(body[name], texts, undefined);
   if (Array.isArray(body.tools) && body.tools.some(isServerTool)) size.readsMore = true;
   return { ...size, text: texts.join("\n") };
 }
 
-/** The depth of bodies is bounded before. */
-function collect(value: unknown, texts: string[], size: NativeSize): void {
+/** `size` is given where parts are. The depth of bodies is bounded, so recursion is safe. */
+function collect(value: unknown, texts: string[], size: NativeSize | undefined): void {
   if (typeof value === "string") {
     texts.push(value);
     return;
@@ -42,14 +47,24 @@ function collect(value: unknown, texts: string[], size: NativeSize): void {
     return;
   }
   if (!isRecord(value)) return;
-  if (imageTypes.has(value.type)) size.images += 1;
-  else if (largeTypes.has(value.type)) size.readsMore = true;
-  else
-    for (const [name, inner] of Object.entries(value)) {
-      // Property names of schemas and arguments are read too.
-      texts.push(name);
-      collect(inner, texts, size);
-    }
+  const isMedia = size !== undefined && measured(value, size);
+  for (const [name, inner] of Object.entries(value)) {
+    // Property names of schemas and arguments are read too.
+    texts.push(name);
+    if (!isMedia || !mediaFields.has(name)) collect(inner, texts, size);
+  }
+}
+
+/** True if it is an image, a document or audio. */
+function measured(part: Record<string, unknown>, size: NativeSize): boolean {
+  if (imageTypes.has(part.type)) {
+    size.images += 1;
+    return true;
+  }
+  // An assistant message refers to audio of its own by an id.
+  const isLarge = largeTypes.has(part.type) || isRecord(part.audio);
+  if (isLarge) size.readsMore = true;
+  return isLarge;
 }
 
 function isServerTool(tool: unknown): boolean {
