@@ -7,12 +7,15 @@ const preflightSeconds = "7200";
 /** Lets pages of the allowed origins call the routes of a plugin. Keys are sent in headers, so cookies are not allowed. */
 export function useCors(app: FastifyInstance, origins: readonly string[]): void {
   if (origins.length === 0) return;
-  app.addHook("onRequest", async (request, reply) => {
+  const allow = async (request: FastifyRequest, reply: FastifyReply) => {
     const origin = allowedOrigin(request, origins);
     if (!origins.includes("*")) reply.header("vary", "origin");
     if (origin === undefined) return;
     reply.headers({ "access-control-allow-origin": origin, "access-control-expose-headers": exposed });
-  });
+  };
+  app.addHook("onRequest", allow);
+  // A request without a valid key is refused before the hooks of this plugin.
+  app.addHook("onSend", allow);
 }
 
 /** Answers the preflight of a browser. Without allowed origins it allows nothing. */
