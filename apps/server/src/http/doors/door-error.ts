@@ -35,12 +35,17 @@ export function doorErrorOf(failure: Fault): DoorError {
   return {
     status,
     type,
-    message: sentence ?? (issues.length > 1 ? messageOfIssues(issues) : issues[0].msg),
+    message: sentence ?? messageOf(failure),
     param: paramOf(issues[0].loc),
     details: issues[0].ctx,
     shouldRetry: isRetryable,
     retryAfterSeconds: retryAfterSeconds ?? (isRetryable && status === 503 ? 1 : undefined),
   };
+}
+
+function messageOf({ issues, cause }: Fault): string {
+  if (isTooLong(cause)) return "The body is larger than 32 MB.";
+  return issues.length > 1 ? messageOfIssues(issues) : issues[0].msg;
 }
 
 function statusOf({ type, status, cause }: Fault): number {
