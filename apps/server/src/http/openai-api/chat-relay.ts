@@ -1,5 +1,7 @@
 import type { NativeEvent, Reply } from "../../features/predictions/index.ts";
+import { type Fault, fault } from "../../kernel/errors.ts";
 import { isRecord } from "../../kernel/is-record.ts";
+import { deepestBody, isWithinDepth } from "../../kernel/storable-issues.ts";
 import { finishReasons } from "./chat-answer.ts";
 import type { ChunkOptions } from "./chat-chunks.ts";
 import { RelayedCalls } from "./chat-relayed-calls.ts";
@@ -12,6 +14,9 @@ interface Head {
 }
 
 type Chunk = Record<string, unknown>;
+
+/** Serialising a deeper chunk may overflow the stack. */
+const deepestChunk = deepestBody + 20;
 
 /** Stands for the text of a repeated chunk. */
 const mark = "\u2063gantry\u2063";
@@ -50,6 +55,7 @@ export class ChunkRelay {
     // The last event is written when the prediction is charged. Some upstreams leave it out.
     if (data === "[DONE]") return "";
     const chunk: unknown = JSON.parse(data);
+    if (!isWithinDepth(chunk, deepestChunk)) throw nestedTooDeeply();
     return isRecord(chunk) && !this.#isHidden(chunk) ? eventOf(this.#repaired(chunk)) : "";
   }
 
@@ -120,6 +126,10 @@ export class ChunkRelay {
     const choices = [{ index: 0, delta, finish_reason: finishReasons[stop] }];
     return eventOf({ ...this.#head, choices, ...usage });
   }
+}
+
+function nestedTooDeeply(): Fault {
+  return fault("downstream_service_error", "The service behind the model sent an answer that is nested too deeply.");
 }
 
 function eventOf(chunk: Chunk): string {
