@@ -89,7 +89,7 @@ test("usage records name the door, the route and the model", async () => {
   const rows = body.results;
   expect(rows).toHaveLength(4);
   for (const row of rows)
-    expect(row).toMatchObject({ door: "openai-chat", input_tokens: 9, output_tokens: 5, cost: 0.000059 });
+    expect(row).toMatchObject({ door: "openai-chat", input_tokens: 9, output_tokens: 5, price: 0.000059 });
   expect(rows.map(({ route }: { route: string }) => route).sort()).toEqual(["stream", "stream", "sync", "sync"]);
 });
 
