@@ -232,6 +232,13 @@ const refused: [param: string, body: object][] = [
   ["response_format.json_schema.schema", { response_format: { type: "json_schema", json_schema: { name: "x" } } }],
 ];
 
+test("a request cannot make the server fetch any number of images", async () => {
+  const image = { type: "image_url", image_url: { url: pixel } };
+  const { status, body } = await ask(user(Array.from({ length: 501 }, () => image)));
+  expect(status).toBe(400);
+  expect(body.error).toMatchObject({ param: "messages[0].content[500].image_url.url", code: "sequence_too_long" });
+});
+
 test.each(refused)("a faulty %s is a 400 that names it", async (param, body) => {
   const { status, body: answer, headers } = await ask(body);
   expect(status, JSON.stringify(answer)).toBe(400);

@@ -17,6 +17,8 @@ export type ReadImage = (address: string, loc: Loc) => Promise<InlineImage>;
 
 /** Images are sent to text models inline, so all images of a request are held in memory. */
 const mostInlineBytes = 32 * 1024 * 1024;
+/** A request must not make the server fetch any number of addresses. */
+const mostImages = 500;
 /** Not decoded here: the model behind the chat does that. */
 const field = { name: "image", file: planFile({ "x-media": "file", "x-formats": [".jpg", ".png", ".webp", ".gif"] }) };
 
@@ -27,7 +29,10 @@ export function imageReader(
   signal: AbortSignal,
 ): ReadImage {
   let bytesLeft = mostInlineBytes;
+  let images = 0;
   return async (address, loc) => {
+    images += 1;
+    if (images > mostImages) throw tooMany(loc);
     const spool = new Spool(spoolDir);
     try {
       const fetching = {
@@ -56,6 +61,11 @@ export function imageReader(
       await spool.dispose();
     }
   };
+}
+
+function tooMany(loc: Loc): Fault {
+  const msg = `A request must not contain more than ${mostImages} images.`;
+  return fault("sequence_too_long", msg, { loc, ctx: { max_length: mostImages } });
 }
 
 function tooLarge(loc: Loc): Fault {
