@@ -2,13 +2,8 @@ import type { NativeEvent, TokenUsage, ToolCallPiece } from "../../features/pred
 import type { ChatAnswered, ChatBegun, ChatEvents } from "../doors/chat-door.ts";
 import type { DoorError } from "../doors/door-error.ts";
 import { finishReasons, usageOf } from "./chat-answer.ts";
-import { ChunkRelay } from "./chat-relay.ts";
+import { type ChunkOptions, ChunkRelay } from "./chat-relay.ts";
 import { openaiError } from "./openai-dialect.ts";
-
-export interface ChunkOptions {
-  includesUsage: boolean;
-  repeatsUsage: boolean;
-}
 
 const lastEvent = "data: [DONE]\n\n";
 

@@ -3,8 +3,14 @@ import { type Fault, fault } from "../../kernel/errors.ts";
 import { isRecord } from "../../kernel/is-record.ts";
 import { deepestBody, isWithinDepth } from "../../kernel/storable-issues.ts";
 import { finishReasons } from "./chat-answer.ts";
-import type { ChunkOptions } from "./chat-chunks.ts";
 import { RelayedCalls } from "./chat-relayed-calls.ts";
+
+export interface ChunkOptions {
+  /** The client wants the usage chunk. */
+  includesUsage: boolean;
+  /** The client wants usage in every chunk, as some servers offer. */
+  repeatsUsage: boolean;
+}
 
 interface Head {
   id: string;

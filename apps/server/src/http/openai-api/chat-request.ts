@@ -14,17 +14,15 @@ import {
   requiredText,
 } from "../doors/body-fields.ts";
 import type { DoorRequest } from "../doors/chat-door.ts";
+import type { ChunkOptions } from "./chat-relay.ts";
 import { readMessages } from "./openai-messages.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
 /** What matters to every backend. */
-export interface ChatCompletionRequest extends Pick<DoorRequest, "stream" | "maxTokens" | "metadata" | "translate"> {
-  /** The client wants the usage chunk. */
-  includesUsage: boolean;
-  /** The client wants usage in every chunk, as some servers offer. */
-  repeatsUsage: boolean;
-}
+export interface ChatCompletionRequest
+  extends ChunkOptions,
+    Pick<DoorRequest, "stream" | "maxTokens" | "metadata" | "translate"> {}
 
 export function readChatRequest(body: Body): ChatCompletionRequest {
   const messages = fieldOf(body, "messages");

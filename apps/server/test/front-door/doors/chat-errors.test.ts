@@ -197,7 +197,7 @@ test("an image is reserved, in a relayed request too", async () => {
   }
 });
 
-test("an output limit is sent upstream if the client gives none", async () => {
+test("an output limit is sent upstream if the client does not give one", async () => {
   await platform.makeModel("bounded", "native", { max_output_tokens: 321 });
   await platform.makeModel("small", "translated", { context_window: 300 });
   await ask({ model: "admin/bounded" });
