@@ -186,7 +186,7 @@ async function usageOf(all: readonly Exchange[], count = countTokens): Promise<T
 async function usageOfOne({ answer, request }: Exchange, count: typeof countTokens): Promise<TokenUsage> {
   const { usage } = answer;
   const estimated = usage.inputTokens === undefined || usage.outputTokens === undefined;
-  const inputTokens = usage.inputTokens ?? (await count(sentTextOf(request)));
+  const inputTokens = usage.inputTokens ?? (await count(inputText(request)));
   return {
     inputTokens,
     outputTokens: usage.outputTokens ?? (await count(answer.produced.trim())),
@@ -196,7 +196,8 @@ async function usageOfOne({ answer, request }: Exchange, count: typeof countToke
   };
 }
 
-function sentTextOf(request: TextRequest): string {
+/** The messages of a native request are only in its body. */
+function inputText(request: TextRequest): string {
   return request.native ? nativeSize(request.native.body).text : promptText(request);
 }
 

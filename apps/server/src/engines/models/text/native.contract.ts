@@ -51,7 +51,8 @@ export function describeNative(dialect: Dialect, create: CreateTextBackend, prot
     function native(more: Partial<NativeRequest> = {}, signal = new AbortController().signal, maxTokens = 100) {
       const driver = create({ net, url: upstream.url, model: "m-1", key: testKey });
       return driver.chat({
-        messages: [{ role: "user", content: "Hello" }],
+        // Doors do not translate a native request.
+        messages: [],
         maxTokens,
         signal,
         onText: () => expect.unreachable("A native request has no other callbacks"),
@@ -149,6 +150,18 @@ export function describeNative(dialect: Dialect, create: CreateTextBackend, prot
         response.writeHead(200, { "content-type": "application/json" }).end(text);
       });
       await expect(native({ stream: false })).rejects.toMatchObject({ type: "downstream_service_error" });
+    });
+
+    it.each([true, false])("are counted here if the upstream does not report usage, streamed: %s", async (stream) => {
+      upstream.play(({ response, dialect: { whole, blocks } }) => {
+        const unreported = { ...whole?.({ text: ["one two three"] }), usage: undefined };
+        response.writeHead(200, { "content-type": stream ? "text/event-stream" : "application/json" });
+        const streamed = blocks({ text: ["one two three"] }).map((block) => `${block}\n\n`);
+        response.end(stream ? streamed.join("") : JSON.stringify(unreported));
+      });
+      const { usage: counted } = await native({ stream, onEvent: () => {} });
+      expect(counted).toMatchObject({ outputTokens: 3, estimated: true });
+      expect(counted.inputTokens).toBeGreaterThan(0);
     });
 
     it.each([true, false])("are retried before the first event, streamed: %s", async (stream) => {
