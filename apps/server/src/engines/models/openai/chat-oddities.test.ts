@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Fault } from "../../../kernel/errors.ts";
 import type { ChatMessage, ToolCallPiece } from "../chat.ts";
+import { sentenceAboutRequest } from "../driver.ts";
 import { openAiChatDialect } from "../test-upstreams/openai-chat.dialect.ts";
 import { openTextBench, streaming, type TextBench } from "../test-upstreams/text-bench.ts";
 import { answering, refusing } from "../test-upstreams/text-upstream.ts";
@@ -217,6 +219,26 @@ describe("oddities of servers with OpenAI's protocol", () => {
     expect((await bench.chat(given)).text).toBe("ok");
     await bench.chat(given);
     expect(bench.upstream.requests.map(({ body }) => field in body)).toEqual([true, false, false]);
+  });
+
+  it("does not send a request again that was refused after text had arrived", async () => {
+    const refused = { error: { message: "Unrecognized request argument: stream_options", code: 400 } };
+    bench.play(streaming(delta({ content: "par" }), refused), answering({ text: ["ok"], usage }));
+    const texts: string[] = [];
+    const work = bench.chat({ onText: (text) => void texts.push(text) });
+    await expect(work).rejects.toMatchObject({ type: "downstream_service_error" });
+    expect(texts).toEqual(["par"]);
+    expect(bench.upstream.requests).toHaveLength(1);
+  });
+
+  it("does not quote refused content", async () => {
+    bench.play(({ response }) => {
+      const error = { message: "filtered: a red drone", code: "content_filter" };
+      response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify({ error }));
+    });
+    const fault = (await bench.chat().catch((thrown: unknown) => thrown)) as Fault;
+    expect(fault.type).toBe("content_policy_violation");
+    expect(sentenceAboutRequest(fault)).toBeUndefined();
   });
 
   it("reports a refused stop text, without which the answer would be another", async () => {

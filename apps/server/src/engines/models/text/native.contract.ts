@@ -119,7 +119,7 @@ export function describeNative(dialect: Dialect, create: CreateTextBackend, prot
       expect(upstream.requests[0]?.body).toMatchObject({ max_tokens: sent });
     });
 
-    it("that are not streamed get the body and what it says", async () => {
+    it("that are not streamed get the body, and the answer is read from it", async () => {
       upstream.play(answering(answer));
       const result = await native({ stream: false });
       expect(upstream.requests[0]?.body).toMatchObject({ stream: false, model: "m-1" });

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Fault } from "../../../kernel/errors.ts";
 import type { ChatMessage, ToolCallPiece } from "../chat.ts";
+import { sentenceAboutRequest } from "../driver.ts";
 import { openTextBench, type TextBench } from "../test-upstreams/text-bench.ts";
-import { answering, crumbling, type Dialect } from "../test-upstreams/text-upstream.ts";
-import type { CreateTextBackend } from "./backend.contract.ts";
+import { answering, crumbling, type Dialect, refusing } from "../test-upstreams/text-upstream.ts";
+import { type CreateTextBackend, testKey } from "./backend.contract.ts";
 
 const usage = { input: 3, output: 2 };
 const image = { type: "image", contentType: "image/png", base64: "cGljdHVyZQ==" } as const;
@@ -132,6 +134,25 @@ export function describeChatPort(name: string, dialect: Dialect, create: CreateT
         });
         await expect(piecesOf({ tools: [weather] })).rejects.toMatchObject({ type: "downstream_service_unavailable" });
         expect(bench.upstream.requests).toHaveLength(1);
+      });
+    });
+
+    describe("a refusal", () => {
+      const refused = async () => (await bench.chat().catch((thrown: unknown) => thrown)) as Fault;
+
+      it.each([400, 413, 422])("with %i about the request is quoted to doors only, without the key", async (status) => {
+        bench.play(refusing(status, `prompt is too long: 9 > 8 ${testKey}`));
+        const fault = await refused();
+        expect(fault).toMatchObject({ type: "downstream_service_error", status: 502 });
+        expect(sentenceAboutRequest(fault)).toBe("prompt is too long: 9 > 8 [hidden]");
+        expect(JSON.stringify(fault.issues) + fault.message).not.toContain("prompt");
+      });
+
+      it.each([401, 403, 404, 500])("with %i is not quoted", async (status) => {
+        bench.play(refusing(status, "prompt is too long"));
+        const fault = await refused();
+        expect(fault.type).toBe("downstream_service_error");
+        expect(sentenceAboutRequest(fault)).toBeUndefined();
       });
     });
 
