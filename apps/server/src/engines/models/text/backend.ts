@@ -85,8 +85,10 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
     }
     const all = [...paused, last];
     const { toolCalls, stop, stopSequence } = last.answer;
-    const opaque = request.native ? undefined : last.answer.opaque;
-    if (!isWithinDepth(opaque, deepestOpaque)) throw nestedTooDeeply();
+    const isTooDeep = !isWithinDepth(last.answer.opaque, deepestOpaque);
+    if (isTooDeep && !request.native) throw nestedTooDeeply();
+    // Repeats of a streamed native answer need its signatures. One that is not streamed has its own body.
+    const opaque = last.body || isTooDeep ? undefined : last.answer.opaque;
     return {
       text: all.map((exchange) => exchange.answer.text).join(""),
       reasoning: all.map((exchange) => exchange.answer.reasoning).join(""),
