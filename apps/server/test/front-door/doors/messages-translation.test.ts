@@ -61,7 +61,7 @@ describe("an answer", () => {
         output_tokens: 4,
       },
     });
-    expect(message._request_id).toMatch(/\w/);
+    expect(message).toHaveProperty("_request_id", expect.stringMatching(/\w/));
   });
 
   test("that reaches the limit", async () => {
