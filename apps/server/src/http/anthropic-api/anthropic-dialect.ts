@@ -12,6 +12,7 @@ const types: Readonly<Record<number, string>> = {
 };
 
 export const anthropicDialect: ErrorDialect = {
+  headers: (requestId) => ({ "request-id": requestId }),
   body: ({ status, message, param, details }, requestId) => ({
     type: "error",
     error: {

@@ -21,6 +21,8 @@ export interface DoorError {
 
 /** How a protocol writes errors. */
 export interface ErrorDialect {
+  /** Headers of every answer. */
+  headers?(requestId: string): Record<string, string>;
   body(error: DoorError, requestId: string): Record<string, unknown>;
 }
 
@@ -85,10 +87,15 @@ export function useDoorDialect(
     const failure = toFault(thrown);
     const error = doorErrorOf(failure);
     logServerError(log, request, failure);
-    return reply
-      .code(error.status)
-      .headers(doorErrorHeaders(failure, error))
-      .send(dialectOf(request).body(error, request.id));
+    const dialect = dialectOf(request);
+    return (
+      reply
+        .code(error.status)
+        // Requests without a valid key do not reach the hooks of the plugin.
+        .headers(dialect.headers?.(request.id) ?? {})
+        .headers(doorErrorHeaders(failure, error))
+        .send(dialect.body(error, request.id))
+    );
   });
 }
 

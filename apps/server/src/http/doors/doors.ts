@@ -22,6 +22,9 @@ export async function doors(
     app.register(
       async (scope) => {
         useDoorDialect(scope, deps.log, dialectOf);
+        scope.addHook("onRequest", async (request, reply) => {
+          reply.headers(dialectOf(request).headers?.(request.id) ?? {});
+        });
         useCors(scope, deps.corsOrigins);
         useLargeBodies(scope, deps.bodies);
         add(scope);
@@ -43,9 +46,6 @@ export async function doors(
   await mount(
     () => anthropicDialect,
     (scope) => {
-      scope.addHook("onRequest", async (request, reply) => {
-        reply.header("request-id", request.id);
-      });
       for (const add of routes.anthropic) add(scope, deps);
     },
   );
