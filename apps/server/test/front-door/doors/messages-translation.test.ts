@@ -68,6 +68,23 @@ describe("an answer", () => {
     expect(await ask({}, { text: "Hel", finish: "length" })).toMatchObject({ stop_reason: "max_tokens" });
   });
 
+  test("that the model refuses", async () => {
+    const message = await ask({}, { text: "I", finish: "content_filter" });
+    expect(message).toMatchObject({ stop_reason: "refusal", stop_details: { type: "refusal" } });
+  });
+
+  test("that ends at a stop sequence names it", async () => {
+    const fields = { model: "gantry/rules", messages: [{ role: "user", content: "Count to nine" }] };
+    const whole = await ask(fields);
+    const [first] = whole.content;
+    const text = first?.type === "text" ? first.text : "";
+    const word = text.split(" ")[2] ?? "";
+    expect(word).not.toBe("");
+    const cut = await ask({ ...fields, stop_sequences: ["never", word] });
+    expect(cut).toMatchObject({ stop_reason: "stop_sequence", stop_sequence: word });
+    expect(cut.content).toEqual([{ type: "text", text: text.slice(0, text.indexOf(word)) }]);
+  });
+
   test("with tool calls and thoughts, which go back in the next request", async () => {
     const calls = [
       { name: "get_weather", args: { city: "Rome" } },
