@@ -25,6 +25,7 @@ interface Block {
   waiting: string;
   /** Only of tool calls. */
   json?: JsonEnd;
+  isStopped?: boolean;
 }
 
 /**
@@ -68,7 +69,7 @@ export class MessageEvents implements ChatEvents {
     }
     call.json?.read(piece);
     // Text after the end of the arguments would make them invalid.
-    return this.#blocks.includes(call) ? this.#add(call, piece) : "";
+    return call.isStopped ? "" : this.#add(call, piece);
   }
 
   native({ name, data, around }: NativeEvent): string {
@@ -79,7 +80,7 @@ export class MessageEvents implements ChatEvents {
     const event: unknown = JSON.parse(data);
     if (!isRecord(event)) return "";
     // Clients ignore events without a name, which some servers send.
-    const type = String(event.type);
+    const type = String(event.type).replace(/[\r\n]/g, "");
     if (type !== "message_start" || !isRecord(event.message)) return eventOf(type, data);
     return eventOf(type, JSON.stringify({ ...event, message: { ...event.message, model: this.#begun.modelName } }));
   }
@@ -136,6 +137,7 @@ export class MessageEvents implements ChatEvents {
     const signed = block.type === "thinking" ? deltaOf(this.#index, { type: "signature_delta", signature }) : "";
     const events = signed + stopEvent(this.#index);
     this.#blocks.shift();
+    block.isStopped = true;
     this.#open = undefined;
     this.#index += 1;
     return events;

@@ -1,13 +1,21 @@
+import { setImmediate as nextTick } from "node:timers/promises";
 import type { ChatMessage, ContentPart, ReadImage, ToolCall } from "../../features/predictions/index.ts";
 import type { Loc } from "../../kernel/errors.ts";
 import { isRecord } from "../../kernel/is-record.ts";
 import { type Field, fieldOf, invalid, missing, requiredRecord, requiredText } from "../doors/body-fields.ts";
 import { type Block, blocksOf, contentOf, partsOf, partsOfAll, textOfBlock } from "./read-blocks.ts";
 
-type Assistant = Extract<ChatMessage, { role: "assistant" }>;
+/** Consecutive messages of one role are one turn. Parts are joined once, because there may be many. */
+type Turn =
+  | { role: "user"; parts: ContentPart[] }
+  | { role: "assistant"; texts: string[]; thoughts: string[]; toolCalls: ToolCall[] }
+  | Extract<ChatMessage, { role: "tool" }>;
 
 /** Claude Code puts a line for Anthropic's billing there. It changes with each request and would defeat prompt caches. */
 const billingLine = /^x-anthropic-billing-header:/;
+
+/** A request may have a million blocks, so other requests get a tick after this many. */
+const blocksPerTick = 1_000;
 
 /** Translates system text and messages for backends of other protocols. */
 export async function readMessages(
@@ -25,9 +33,10 @@ export async function readMessages(
 class MessagesReader {
   readonly #readImage: ReadImage;
   readonly #system: string[] = [];
-  readonly #turns: ChatMessage[] = [];
+  readonly #turns: Turn[] = [];
   /** Names of the tool calls so far, by id: results do not name their tool. */
   readonly #names = new Map<string, string>();
+  #blocksRead = 0;
 
   constructor(readImage: ReadImage) {
     this.#readImage = readImage;
@@ -38,7 +47,8 @@ class MessagesReader {
       throw invalid({ loc: ["body", "messages"] }, "The messages have no content that this model can read.");
     }
     const content = this.#system.join("\n\n");
-    return content === "" ? this.#turns : [{ role: "system", content }, ...this.#turns];
+    const messages = this.#turns.map(messageOf);
+    return content === "" ? messages : [{ role: "system", content }, ...messages];
   }
 
   readSystem(field: Field): void {
@@ -56,6 +66,7 @@ class MessagesReader {
       case "user":
         return this.#readUser(blocksOf(content));
       case "assistant":
+        await this.#countBlock();
         return this.#readAssistant(blocksOf(content));
       case "system":
       case "developer":
@@ -71,22 +82,28 @@ class MessagesReader {
   async #readUser(blocks: readonly Block[]): Promise<void> {
     const parts: ContentPart[] = [];
     for (const block of blocks) {
+      await this.#countBlock();
       if (block.value.type === "tool_result") this.#addResult(await this.#resultOf(block));
       else parts.push(...(await partsOf(block, this.#readImage)));
     }
     if (parts.length === 0) return;
     const last = this.#turns.at(-1);
-    if (last?.role === "user") last.content = contentOf([...partsOfContent(last.content), ...parts]);
-    else this.#turns.push({ role: "user", content: contentOf(parts) });
+    if (last?.role === "user") for (const part of parts) last.parts.push(part);
+    else this.#turns.push({ role: "user", parts });
+  }
+
+  async #countBlock(): Promise<void> {
+    this.#blocksRead += 1;
+    if (this.#blocksRead % blocksPerTick === 0) await nextTick();
   }
 
   /** Other protocols want the results directly after the calls, before further text of the user. */
-  #addResult(result: ChatMessage): void {
+  #addResult(result: Turn): void {
     const at = this.#turns.at(-1)?.role === "user" ? -1 : this.#turns.length;
     this.#turns.splice(at, 0, result);
   }
 
-  async #resultOf({ value, loc }: Block): Promise<ChatMessage> {
+  async #resultOf({ value, loc }: Block): Promise<Turn> {
     const callId = requiredText(fieldOf(value, "tool_use_id", loc));
     const name = this.#names.get(callId);
     if (name === undefined) {
@@ -99,17 +116,24 @@ class MessagesReader {
   }
 
   #readAssistant(blocks: readonly Block[]): void {
-    const message = { role: "assistant", text: "", toolCalls: [] as ToolCall[], reasoning: "" } satisfies Assistant;
+    let text = "";
+    let thought = "";
+    const toolCalls: ToolCall[] = [];
     for (const block of blocks) {
       const { value, loc } = block;
-      if (value.type === "text") message.text += textOfBlock(block);
-      if (value.type === "thinking" && typeof value.thinking === "string") message.reasoning += value.thinking;
-      if (value.type === "tool_use") message.toolCalls.push(this.#callOf(value, loc));
+      if (value.type === "text") text += textOfBlock(block);
+      if (value.type === "thinking" && typeof value.thinking === "string") thought += value.thinking;
+      if (value.type === "tool_use") toolCalls.push(this.#callOf(value, loc));
     }
-    if (message.text === "" && message.toolCalls.length === 0) return;
+    if (text === "" && toolCalls.length === 0) return;
     const last = this.#turns.at(-1);
-    if (last?.role !== "assistant") this.#turns.push(message);
-    else this.#turns.splice(-1, 1, joined(last, message));
+    if (last?.role !== "assistant") {
+      this.#turns.push({ role: "assistant", texts: [text], thoughts: [thought], toolCalls });
+      return;
+    }
+    last.texts.push(text);
+    last.thoughts.push(thought);
+    for (const call of toolCalls) last.toolCalls.push(call);
   }
 
   #callOf(value: Record<string, unknown>, loc: Loc): ToolCall {
@@ -121,17 +145,10 @@ class MessagesReader {
   }
 }
 
-function partsOfContent(content: Extract<ChatMessage, { role: "user" }>["content"]): readonly ContentPart[] {
-  return typeof content === "string" ? [{ type: "text", text: content }] : content;
-}
-
-/** Consecutive messages of one role are one turn. */
-function joined(first: Assistant, second: Assistant): Assistant {
-  const both = (one = "", other = "") => [one, other].filter((text) => text !== "").join("\n");
-  return {
-    role: "assistant",
-    text: both(first.text, second.text),
-    toolCalls: [...first.toolCalls, ...second.toolCalls],
-    reasoning: both(first.reasoning, second.reasoning),
-  };
+function messageOf(turn: Turn): ChatMessage {
+  if (turn.role === "tool") return turn;
+  if (turn.role === "user") return { role: "user", content: contentOf(turn.parts) };
+  const joined = (texts: readonly string[]) => texts.filter((text) => text !== "").join("\n");
+  const { texts, thoughts, toolCalls } = turn;
+  return { role: "assistant", text: joined(texts), toolCalls, reasoning: joined(thoughts) };
 }
