@@ -172,6 +172,9 @@ describe("events of a message", () => {
       'tool_use t0: {"a":1}',
     ]);
     expect(all).toContainEqual(expect.objectContaining({ delta: { type: "signature_delta", signature: "signed" } }));
+    expect(all[0]).toMatchObject({
+      message: { usage: { input_tokens: 3, cache_read_input_tokens: 4, output_tokens: 0 } },
+    });
   });
 });
 

@@ -1,4 +1,4 @@
-import type { NativeEvent, ToolCallPiece } from "../../features/predictions/index.ts";
+import type { NativeEvent, TokenUsage, ToolCallPiece } from "../../features/predictions/index.ts";
 import { isRecord } from "../../kernel/is-record.ts";
 import type { ChatAnswered, ChatBegun, ChatEvents } from "../doors/chat-door.ts";
 import type { DoorError } from "../doors/door-error.ts";
@@ -92,7 +92,7 @@ export class MessageEvents implements ChatEvents {
 
   whole(end: ChatAnswered): string {
     const blocks = answerBlocks(end, this.#shown).map((block, index) => wholeBlock(block, index));
-    return [this.#start(), ...blocks, this.#close(end)].join("");
+    return [this.#start(end.usage), ...blocks, this.#close(end)].join("");
   }
 
   failed(error: DoorError, requestId: string): string {
@@ -149,10 +149,10 @@ export class MessageEvents implements ChatEvents {
     return `${deltaHead}${this.#index},"delta":${deltas[type]}${JSON.stringify(piece)}}}\n\n`;
   }
 
-  #start(): string {
+  #start(known: Omit<TokenUsage, "outputTokens"> = { inputTokens: this.#begun.inputTokens ?? 0 }): string {
     if (this.#isStarted) return "";
     this.#isStarted = true;
-    const usage = usageOf({ inputTokens: this.#begun.inputTokens ?? 0, outputTokens: 0 });
+    const usage = usageOf({ ...known, outputTokens: 0 });
     const message = { ...headOf(this.#begun), content: [], stop_reason: null, stop_sequence: null, usage };
     return writtenEvent({ type: "message_start", message }) + writtenEvent({ type: "ping" });
   }
