@@ -227,6 +227,27 @@ describe("limits and access", () => {
   });
 });
 
+test("an alias stands for the model, whose name is in the usage row", async () => {
+  await gantry.call("PUT", "/api/v2/aliases/text-embedding-3-small", { key, json: { model: "admin/embed" } });
+  const asked = { model: "text-embedding-3-small", input: "a" };
+  const { data, response } = await client().embeddings.create(asked).withResponse();
+  expect(data.model).toBe("text-embedding-3-small");
+  const id = response.headers.get("x-gantry-prediction-id") ?? "";
+  expect(await usageOf(id)).toMatchObject({ model_name: "admin/embed" });
+});
+
+test("a 400 of the upstream about the request is a 400 with its sentence, on this route only", async () => {
+  const message = `This model's maximum context length is 8192 tokens, and the key is ${secret}.`;
+  const refusing = { kind: "reply" as const, reply: jsonReply({ error: { message } }, 400) };
+  upstream.odd.call.push(refusing, refusing);
+  const refused = await refusal(client().embeddings.create({ model: "admin/free", input: "a" }));
+  expect([refused.status, refused.headers?.get("x-should-retry")]).toEqual([400, "false"]);
+  expect(refused.message).toContain("maximum context length is 8192 tokens");
+  expect(refused.message).not.toContain(secret);
+  const own = await gantry.call("POST", "/api/v1/admin/free/predict", { key, form: { input: '["a"]' } });
+  expect([own.status, own.text.includes("maximum context")]).toEqual([502, false]);
+});
+
 test("a 503 of the upstream may be retried", async () => {
   for (let n = 0; n < 3; n++) upstream.odd.call.push({ kind: "reply", reply: jsonReply({}, 503) });
   const refused = await refusal(client().embeddings.create({ model: "admin/free", input: "a" }));
