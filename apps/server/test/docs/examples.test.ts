@@ -47,7 +47,16 @@ describe("examples/models", () => {
   test("has one for every backend that is not built in", () => {
     const types = models.map(([, manifest]) => (manifest.backend as { type: string }).type);
     expect([...new Set(types)].toSorted()).toEqual(
-      ["anthropic", "ark-images", "cog", "gantry", "google", "openai-chat", "openai-images"].toSorted(),
+      [
+        "anthropic",
+        "ark-images",
+        "cog",
+        "gantry",
+        "google",
+        "openai-chat",
+        "openai-embeddings",
+        "openai-images",
+      ].toSorted(),
     );
   });
 

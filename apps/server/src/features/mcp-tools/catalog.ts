@@ -98,7 +98,8 @@ async function actionsPart(context: McpToolsContext, caller: Caller, { limit, of
 
 async function modelsPart({ models }: McpToolsContext, caller: Caller, range: Range): Promise<Part> {
   const { entries, total } = await models.listModels(caller, { ...range, withoutOthers: true });
-  const active = entries.filter(({ manifest }) => manifest.capacity > 0);
+  // Vectors are of no use to the model behind an MCP client.
+  const active = entries.filter(({ manifest }) => manifest.capacity > 0 && manifest.kind !== "embedding");
   return {
     tools: active.map((model) => describeModel(model, caller)),
     read: entries.length,
