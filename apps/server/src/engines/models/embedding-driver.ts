@@ -1,11 +1,8 @@
 import { fault } from "../../kernel/errors.ts";
 import type { InputValue, ModelCall, ModelDriver, TokenUsage } from "./driver.ts";
-import { type EmbeddingDriver, vectorOfBase64 } from "./embeddings.ts";
+import { canBeStored, type EmbeddingDriver, mostStoredNumbers, vectorOfBase64 } from "./embeddings.ts";
 import { estimateTokens } from "./token-count.ts";
 import { broken } from "./upstream.ts";
-
-/** Numbers in the stored output of a prediction. They are JSON text, about 20 bytes each. */
-const mostStoredNumbers = 524_288;
 
 /** The prediction interface of a driver that embeds. */
 export function runByEmbedding({ embed }: EmbeddingDriver): ModelDriver & EmbeddingDriver {
@@ -14,7 +11,7 @@ export function runByEmbedding({ embed }: EmbeddingDriver): ModelDriver & Embedd
     async run({ predictionId, input: { input, dimensions, ...extra }, signal }) {
       const texts = textsOf(input);
       const { vectors, usage } = await embed({ predictionId, texts, dimensions: lengthOf(dimensions), extra, signal });
-      if (vectors.length * (vectors[0]?.length ?? 0) > mostStoredNumbers) throw tooManyNumbers();
+      if (!canBeStored(vectors)) throw tooManyNumbers();
       return { output: { embeddings: vectors.map((vector) => Array.from(vector)) }, usage };
     },
   };

@@ -20,6 +20,13 @@ export interface EmbeddingDriver {
   embed(call: EmbeddingCall): Promise<EmbeddingResult>;
 }
 
+/** Numbers in the stored result of a prediction. As JSON they take about 20 bytes each. */
+export const mostStoredNumbers = 524_288;
+
+export function canBeStored(vectors: readonly Float32Array[]): boolean {
+  return vectors.length * (vectors[0]?.length ?? 0) <= mostStoredNumbers;
+}
+
 /** 32-bit floats, little-endian like every machine that Gantry runs on, as in the OpenAI API. */
 export function base64OfVector({ buffer, byteOffset, byteLength }: Float32Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString("base64");

@@ -59,7 +59,7 @@ async function answerEmbeddings(deps: DoorDeps, request: FastifyRequest, reply: 
     first: (promisedId) => embed(call, asked, promisedId),
     repeat: async ({ id, output }) => {
       reply.header("x-gantry-prediction-id", id);
-      return storedEmbedding(output ?? {});
+      return storedEmbedding(output ?? {}) ?? refuseRepeat();
     },
   });
   return reply.type("application/json").send(answerOf(embedded, asked.isBase64, String(body.model)));
@@ -89,6 +89,13 @@ async function embed(
   if (!embedded) throw fault("internal_server_error", "Internal server error");
   reply.header("x-gantry-cost", String(dollarsOfMicros(outcome.price)));
   return embedded;
+}
+
+function refuseRepeat(): never {
+  throw fault(
+    "conflict",
+    "The first request with this Idempotency-Key succeeded, but its vectors were too many to keep. Send the texts with another key, in smaller lists.",
+  );
 }
 
 function readRequest({ input }: Manifest, body: Record<string, unknown>): Asked {

@@ -291,6 +291,19 @@ describe("vectors in the database", () => {
   });
 });
 
+test("vectors that are too many to keep are answered once, and a repeat is not charged again", async () => {
+  upstream.as.dimensions = 3000;
+  const asked = { model: "admin/free", input: Array.from({ length: 200 }, (_, n) => `text ${n}`) };
+  const headers = { "idempotency-key": "index-2" };
+  const first = await post(asked, { headers });
+  expect([first.status, first.body.data.length]).toEqual([200, 200]);
+  expect(await storedOutput(first.headers.get("x-gantry-prediction-id") ?? "")).toEqual({});
+  const again = await post(asked, { headers });
+  expect([again.status, again.headers.get("x-should-retry")]).toEqual([409, "false"]);
+  expect(again.body.error.message).toContain("too many to keep");
+  expect(upstream.seen).toHaveLength(1);
+});
+
 describe("predict", () => {
   const predict = (model: string, form: Record<string, string>) =>
     gantry.call("POST", `/api/v1/admin/${model}/predict`, { key, form });

@@ -1,6 +1,7 @@
 import type { ModelDriver } from "../../../engines/models/driver.ts";
 import {
   base64OfVector,
+  canBeStored,
   type EmbeddingCall,
   type EmbeddingDriver,
   vectorOfBase64,
@@ -53,7 +54,8 @@ export async function embed(deps: RunDeps, request: EmbedRequest): Promise<Embed
       if (!driver.embed) throw fault("downstream_service_error", "The model does not return vectors");
       const { vectors, usage } = await driver.embed({ predictionId: id, texts, dimensions, extra, signal });
       embedded = { vectors, inputTokens: chargedUsage(usage, terms.bounds).inputTokens };
-      return { output: request.predictionId === undefined ? {} : storable(embedded), usage };
+      const isKept = request.predictionId !== undefined && canBeStored(vectors);
+      return { output: isKept ? storable(embedded) : {}, usage };
     },
   });
   return { predictionId, outcome, embedded: outcome.kind === "done" ? embedded : undefined };
@@ -64,8 +66,9 @@ function storable({ vectors, inputTokens }: Embedded) {
   return { embeddings: vectors.map(base64OfVector), input_tokens: inputTokens };
 }
 
-/** The stored vectors of a prediction with a promised id, for repeats. */
-export function storedEmbedding({ embeddings, input_tokens: tokens }: StoredOutput): Embedded {
-  const entries: readonly unknown[] = Array.isArray(embeddings) ? embeddings : [];
-  return { vectors: entries.flatMap((entry) => vectorOfBase64(String(entry)) ?? []), inputTokens: Number(tokens) };
+/** The stored vectors of a prediction with a promised id, for repeats. Undefined if they were too many to keep. */
+export function storedEmbedding({ embeddings, input_tokens: tokens }: StoredOutput): Embedded | undefined {
+  if (!Array.isArray(embeddings)) return undefined;
+  const vectors = embeddings.flatMap((entry) => vectorOfBase64(String(entry)) ?? []);
+  return { vectors, inputTokens: Number(tokens) };
 }
