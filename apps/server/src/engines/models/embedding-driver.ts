@@ -1,3 +1,4 @@
+import { setImmediate as nextTick } from "node:timers/promises";
 import { fault } from "../../kernel/errors.ts";
 import type { InputValue, ModelCall, ModelDriver, TokenUsage } from "./driver.ts";
 import { canBeStored, type EmbeddingDriver, mostStoredNumbers, vectorOfBase64 } from "./embeddings.ts";
@@ -22,7 +23,7 @@ export function embedByRunning({ run }: ModelDriver): ModelDriver & EmbeddingDri
   const embedded = async (call: ModelCall, texts: readonly string[]) => {
     const { output, usage } = await run(call);
     const { embeddings } = output;
-    const vectors = vectorsOf(Array.isArray(embeddings) ? embeddings : [], texts.length);
+    const vectors = await readVectors(Array.isArray(embeddings) ? embeddings : [], texts.length);
     return { output, vectors, usage: usage ?? (await countedUsage(texts)) };
   };
   return {
@@ -49,18 +50,34 @@ function lengthOf(dimensions: unknown): number | undefined {
   return typeof dimensions === "number" ? dimensions : undefined;
 }
 
-/** Reads vectors as lists of numbers or as base64 of 32-bit floats. Throws if they do not fit the texts. */
-export function vectorsOf(entries: readonly unknown[], texts: number): Float32Array[] {
+/** Vectors of a large answer are read in slices of this many numbers, so that the event loop stays free. */
+const numbersAtOnce = 65_536;
+
+/** Reads vectors as lists of numbers or as base64 of 32-bit floats. Rejects if they do not fit the texts. */
+export async function readVectors(entries: readonly unknown[], texts: number): Promise<Float32Array[]> {
   if (entries.length !== texts) throw invalid(`The upstream sent ${entries.length} vectors for ${texts} texts`);
-  const vectors = entries.map((entry) => (typeof entry === "string" ? ofBase64(entry) : ofNumbers(entry)));
-  const length = vectors[0]?.length ?? 0;
-  if (length === 0 || vectors.some((vector) => vector.length !== length)) {
-    throw invalid("The upstream sent vectors that are empty or differ in length");
-  }
-  if (!vectors.every((vector) => vector.every(Number.isFinite))) {
-    throw invalid("The upstream sent a vector with an entry that is not a finite number");
+  const vectors: Float32Array[] = [];
+  let numbers = 0;
+  for (const entry of entries) {
+    const vector = typeof entry === "string" ? ofBase64(entry) : ofNumbers(entry);
+    if (vector.length === 0 || vector.length !== (vectors[0] ?? vector).length) {
+      throw invalid("The upstream sent vectors that are empty or differ in length");
+    }
+    if (!hasFiniteNumbers(vector))
+      throw invalid("The upstream sent a vector with an entry that is not a finite number");
+    vectors.push(vector);
+    numbers += vector.length;
+    if (numbers < numbersAtOnce) continue;
+    numbers = 0;
+    await nextTick();
   }
   return vectors;
+}
+
+/** A loop, because a callback for each of millions of numbers takes several times as long. */
+function hasFiniteNumbers(vector: Float32Array): boolean {
+  for (let n = 0; n < vector.length; n++) if (!Number.isFinite(vector[n])) return false;
+  return true;
 }
 
 function ofBase64(text: string): Float32Array {

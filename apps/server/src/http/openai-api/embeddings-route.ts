@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import { setImmediate as nextTick } from "node:timers/promises";
 import { compileFieldCheck, type Manifest, mostEmbeddingInputs } from "@gantry/wire";
 import { doorOperations } from "@gantry/wire/operations";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -148,23 +149,31 @@ function wrong(name: string, message: string): Fault {
   return fault("value_error", message, { loc: ["body", name] });
 }
 
-/** Numbers up to which the answer is written at once. */
-const fewNumbers = 65_536;
+/** The event loop stays free after this many numbers, which take a few milliseconds as JSON. */
+const numbersAtOnce = 16_384;
 
-function answerOf(embedded: Embedded, isBase64: boolean, modelName: string): string | Readable {
-  const { vectors } = embedded;
-  const pieces = piecesOf(embedded, isBase64, modelName);
-  const isSmall = vectors.length * (vectors[0]?.length ?? 0) <= fewNumbers;
-  return isSmall ? [...pieces].join("") : Readable.from(pieces);
+/** All vectors as numbers in JSON can be more than 100 MB, so a large answer is written while it is sent. */
+function answerOf({ vectors, inputTokens }: Embedded, isBase64: boolean, model: string): string | Readable {
+  const usage = { prompt_tokens: inputTokens, total_tokens: inputTokens };
+  const head = '{"object":"list","data":[';
+  const tail = `],"model":${JSON.stringify(model)},"usage":${JSON.stringify(usage)}}`;
+  const perSlice = Math.max(1, Math.floor(numbersAtOnce / (vectors[0]?.length ?? 1)));
+  const slice = (from: number) =>
+    vectors.slice(from, from + perSlice).map((vector, n) => entryOf(vector, from + n, isBase64));
+  if (vectors.length <= perSlice) return [head, slice(0).join(","), tail].join("");
+  return Readable.from(
+    (async function* () {
+      yield head;
+      for (let from = 0; from < vectors.length; from += perSlice) {
+        yield (from === 0 ? "" : ",") + slice(from).join(",");
+        await nextTick();
+      }
+      yield tail;
+    })(),
+  );
 }
 
-/** Vector by vector: all of them as numbers in JSON can be more than 100 MB, and would block other requests. */
-function* piecesOf({ vectors, inputTokens }: Embedded, isBase64: boolean, model: string): Generator<string> {
-  yield '{"object":"list","data":[';
-  for (const [index, vector] of vectors.entries()) {
-    const embedding = JSON.stringify(isBase64 ? base64OfVector(vector) : Array.from(vector));
-    yield `${index === 0 ? "" : ","}{"object":"embedding","index":${index},"embedding":${embedding}}`;
-  }
-  const usage = { prompt_tokens: inputTokens, total_tokens: inputTokens };
-  yield `],"model":${JSON.stringify(model)},"usage":${JSON.stringify(usage)}}`;
+function entryOf(vector: Float32Array, index: number, isBase64: boolean): string {
+  const embedding = JSON.stringify(isBase64 ? base64OfVector(vector) : Array.from(vector));
+  return `{"object":"embedding","index":${index},"embedding":${embedding}}`;
 }

@@ -2,7 +2,7 @@ import { Fault } from "../../../kernel/errors.ts";
 import { isRecord } from "../../../kernel/is-record.ts";
 import type { Net } from "../../net/net.ts";
 import type { ModelDriver, TokenUsage } from "../driver.ts";
-import { countedUsage, runByEmbedding, vectorsOf } from "../embedding-driver.ts";
+import { countedUsage, readVectors, runByEmbedding } from "../embedding-driver.ts";
 import type { EmbeddingCall, EmbeddingDriver, EmbeddingResult } from "../embeddings.ts";
 import { broken, joinUrl, requestJson, UpstreamFailure } from "../upstream.ts";
 
@@ -57,7 +57,7 @@ export function createOpenAiEmbeddings(options: OpenAiEmbeddingsOptions): ModelD
       return send(call);
     });
     if (!isRecord(json) || !Array.isArray(json.data)) throw withoutData(json, key);
-    const vectors = vectorsOf(inOrder(json.data), call.texts.length);
+    const vectors = await readVectors(inOrder(json.data), call.texts.length);
     return { vectors, usage: reportedUsage(json.usage) ?? (await countedUsage(call.texts)) };
   }
 
