@@ -1,7 +1,9 @@
 import { agentSlugPattern, usernamePattern } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
 import type { Caller } from "../accounts/index.ts";
+import type { Agent } from "./agent.ts";
 import type { AgentsContext } from "./context.ts";
+import { agentName, keyReachesAgent } from "./key-reach.ts";
 
 /** An agent as a model of other protocols. */
 export interface RunnableCard {
@@ -20,12 +22,12 @@ type Query = ReturnType<Sql>;
 const mostListed = 1_000;
 
 /** Published agents that the caller may run: its own first, then public ones, last published first. */
-export async function listRunnable({ database }: AgentsContext, caller: Reader): Promise<RunnableCard[]> {
-  const { sql } = database;
+export async function listRunnable(context: AgentsContext, caller: Reader): Promise<RunnableCard[]> {
+  const { sql } = context.database;
   const latest = sql`order by a.published_at desc, a.id desc limit ${mostListed}`;
   // Two indexes select the agents; snapshots are read only for these.
   return readCards(
-    sql,
+    context,
     caller,
     sql`
     (select a.id from agents a where ${isPublished(sql)} and a.owner_id = ${caller.userId} ${latest})
@@ -36,14 +38,14 @@ export async function listRunnable({ database }: AgentsContext, caller: Reader):
 
 /** Undefined if the agent does not exist, is not published, or the caller may not run it. */
 export async function findRunnable(
-  { database }: AgentsContext,
+  context: AgentsContext,
   caller: Reader,
   { creator, slug }: { creator: string; slug: string },
 ): Promise<RunnableCard | undefined> {
   if (!usernamePattern.test(creator) || !agentSlugPattern.test(slug)) return undefined;
-  const { sql } = database;
+  const { sql } = context.database;
   const [card] = await readCards(
-    sql,
+    context,
     caller,
     sql`
     select a.id from agents a join users o on o.id = a.owner_id
@@ -58,18 +60,24 @@ const isPublished = (sql: Sql): Query => sql`a.published_revision_id is not null
 const isPublic = (sql: Sql): Query => sql`
   a.visibility = 'public' and a.owner_id not in (select id from users where disabled_at is not null)`;
 
-/** A key limited to models runs agents that it lists, and agents of models that it lists. */
-async function readCards(sql: Sql, { userId, models }: Reader, chosen: Query): Promise<RunnableCard[]> {
-  const listed = [...(models ?? [])];
-  const reached = sql`
-    r.snapshot ->> 'model' = any (${listed}::text[]) or 'agents/' || u.username || '/' || a.slug = any (${listed}::text[])`;
-  return sql<RunnableCard[]>`
+interface ListedRow extends Pick<Agent, "ownerId" | "owner" | "slug">, Omit<RunnableCard, "id"> {
+  model: string;
+}
+
+async function readCards(context: AgentsContext, caller: Reader, chosen: Query): Promise<RunnableCard[]> {
+  const { sql } = context.database;
+  const rows = await sql<ListedRow[]>`
     with chosen as materialized (${chosen})
-    select 'agents/' || u.username || '/' || a.slug as id, r.snapshot ->> 'name' as name,
-      case when a.owner_id = ${userId} then 0 else (r.snapshot -> 'pricing' ->> 'per_run')::float8 end as "perRun",
-      a.published_at as "publishedAt"
+    select a.owner_id as "ownerId", u.username as owner, a.slug, r.snapshot ->> 'name' as name,
+      r.snapshot ->> 'model' as model, a.published_at as "publishedAt",
+      case when a.owner_id = ${caller.userId} then 0 else (r.snapshot -> 'pricing' ->> 'per_run')::float8 end as "perRun"
     from chosen join agents a on a.id = chosen.id join users u on u.id = a.owner_id
       join agent_revisions r on r.id = a.published_revision_id
-    ${models === null ? sql`` : sql`where ${reached}`}
-    order by a.owner_id = ${userId} desc, a.published_at desc, a.id desc`;
+    order by a.owner_id = ${caller.userId} desc, a.published_at desc, a.id desc`;
+  const cards: RunnableCard[] = [];
+  for (const row of rows) {
+    const { name, perRun, publishedAt } = row;
+    if (await keyReachesAgent(context, caller, row, row)) cards.push({ id: agentName(row), name, perRun, publishedAt });
+  }
+  return cards;
 }
