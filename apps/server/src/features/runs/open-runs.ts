@@ -45,7 +45,7 @@ export interface RunsDeps
 
 export interface Runs {
   create(request: CreateRunRequest): Promise<CreatedRun>;
-  /** Answers a conversation with an agent: a run whose text streams. Rejects with a fault if there is no answer. */
+  /** Answers a conversation with an agent: a run whose text streams. Rejects with a fault if the run has no output. */
   converse(request: ConversationRequest): Promise<ConversationEnd>;
   read(caller: Caller, id: string): Promise<SeenRun>;
   listOfAgent(caller: Caller, agentId: string, query: ListRunsQuery): Promise<Page<SeenRun>>;

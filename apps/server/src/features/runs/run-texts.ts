@@ -154,7 +154,7 @@ function parsePiece(payload: string): TextPiece {
 
 async function notifyAll(sql: Sql, payloads: string[]): Promise<void> {
   if (payloads.length === 0) return;
-  // Nothing is stored, so nobody waits for the disk.
+  // Nothing is stored, so the commit does not wait for the disk.
   await sql`
     select set_config('synchronous_commit', 'off', true), pg_notify(${channel}, payload)
     from unnest(${payloads}::text[]) payload`;

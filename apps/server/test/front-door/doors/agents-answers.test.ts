@@ -141,7 +141,7 @@ describe("the answer", () => {
 });
 
 describe("agents that cannot be used", () => {
-  test.each(["agents/admin/unknown", "agents/nobody/unknown", "agents/../x", "agents/admin/%00"])(
+  test.each(["agents/admin/unknown", "agents/stranger/unknown", "agents/../x", "agents/admin/%00"])(
     "%s is an unknown model",
     async (model) => {
       expect(await refused(askAgent(client, model, "Go."))).toMatchObject({ status: 404, code: "model_not_found" });

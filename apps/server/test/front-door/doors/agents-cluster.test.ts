@@ -75,7 +75,7 @@ test("a text beyond the size of a notification arrives in parts and in order", a
   expect((await end).text).toBe(long);
 });
 
-test("a run whose client wants no stream notifies nobody of its text", async () => {
+test("a run whose client wants no stream sends no notifications of its text", async () => {
   const listener = await door.database.listen("gantry_run_text", (payload) => notified.push(payload));
   try {
     const answer = askAgent(client, agent, "Go.");

@@ -191,7 +191,7 @@ async function confirmationRequired({ database }: RunsContext, run: Run): Promis
   );
 }
 
-/** The client is gone, or this node is. Without a key nobody could fetch the answer, so the run is cancelled. */
+/** The client is gone, or this node is. Without a key no repeat can fetch the answer, so the run is cancelled. */
 async function leave(context: RunsContext, request: ConversationRequest, run: Run): Promise<Fault> {
   if (request.idempotencyKey === undefined) await cancelRun(context, request.caller, run.id);
   if (request.signal.aborted) return faultOfRun(run, "generation_cancelled", "The client disconnected");

@@ -24,7 +24,7 @@ export function faultOfRun(
   return fault(type, msg, { ctx: { run_id: id, ...ctx }, retryable, headers: { [runIdHeader]: id }, cause });
 }
 
-export const runIdHeader = "x-gantry-run-id";
+const runIdHeader = "x-gantry-run-id";
 
 export function faultOfError(run: Pick<Run, "id" | "error">): Fault {
   const { type, message } = run.error ?? { type: "internal", message: "The run ended without a result" };
