@@ -73,6 +73,14 @@ describe("the conversation is the input", () => {
     expect(error.message).toContain("4 MB");
   });
 
+  test("a long conversation is part of the run, and shortened in lists", async () => {
+    const agent = await publish({ goal: "Answer." });
+    const { runId } = await askAgent(client, agent, "x".repeat(2 * 1024 * 1024));
+    expect((await platform.read(runId)).input.input).toHaveLength(2 * 1024 * 1024);
+    const [listed] = (await platform.gantry.call("GET", "/v1/runs?limit=1")).body.runs;
+    expect(listed).toMatchObject({ id: runId, input: { input: "x".repeat(10_000) } });
+  });
+
   test("images reach the model as images, and not as text", async () => {
     const agent = await publish();
     const png =
@@ -321,6 +329,8 @@ describe("a client that disconnects", () => {
     release();
     expect(await again.end).toMatchObject({ text: "First.\n\nSecond.", runId: seen.runId });
     expect((await askAgent(client, agent, "Go.", {}, headers)).text).toBe("Second.");
+    const ended = await streamAgent(client, agent, "Go.", { headers });
+    expect((await ended.end).text).toBe("First.\n\nSecond.");
     expect(await refused(askAgent(client, agent, "Other.", {}, headers))).toMatchObject({ status: 400 });
     expect(platform.llm.requests).toHaveLength(2);
   });

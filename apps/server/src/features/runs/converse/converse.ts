@@ -48,7 +48,7 @@ export interface ConversationEnd {
 }
 
 const retryMs = 1_000;
-/** The input is part of the run, which is read as a whole. */
+/** The conversation is part of the run, which is read as a whole. */
 const mostInputBytes = 4 * 1024 * 1024;
 
 /**
@@ -98,7 +98,8 @@ async function create(context: RunsContext, request: ConversationRequest): Promi
 
 function inputFor(...given: Parameters<typeof conversationInput>): ReturnType<typeof conversationInput> {
   const input = conversationInput(...given);
-  if (Buffer.byteLength(JSON.stringify(input)) <= mostInputBytes) return input;
+  // `input` repeats a part of the messages.
+  if (Buffer.byteLength(JSON.stringify({ ...input, input: undefined })) <= mostInputBytes) return input;
   const msg = `An agent accepts conversations of ${mostInputBytes / 1024 ** 2} MB. Send fewer messages, or smaller images.`;
   throw fault("value_error", msg, { loc: ["body", "messages"] });
 }
