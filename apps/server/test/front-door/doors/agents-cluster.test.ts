@@ -25,8 +25,8 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
-  await worker.close();
-  await door.close();
+  await worker?.close();
+  await door?.close();
   await chat.close();
 });
 
