@@ -40,8 +40,8 @@ export interface DoorRun {
   name: Door;
   /** The client wants the text as it is written. */
   isFollowed: boolean;
-  /** The run's body, from the body of the protocol. */
-  bodyFor(runnable: Runnable): unknown;
+  /** The run's body. Called after the checks of funds and limits. */
+  bodyFor(runnable: Runnable): Promise<unknown>;
 }
 
 export interface CreatedRun {
@@ -70,7 +70,12 @@ export async function createRun(context: RunsContext, request: CreateRunRequest)
   });
   const rate = await lookAtLimits(context, caller, runnable);
   try {
-    const wanted = await readBody(context, caller, runnable, request.door ? request.door.bodyFor(runnable) : body);
+    const wanted = await readBody(
+      context,
+      caller,
+      runnable,
+      request.door ? await request.door.bodyFor(runnable) : body,
+    );
     const run = newRun(request, runnable, wanted);
     const created = await accept(context, run, { idempotency, expectedPrice: wanted.expected_price });
     context.wakeWorkers();

@@ -30,12 +30,12 @@ interface ChatOfAgent {
 export async function answerWithAgent(call: ChatOfAgent): Promise<unknown> {
   const { deps, door, body, request, caller, client } = call;
   const asked = await door.read(body, request);
-  const { messages } = await asked.translate(deps.predictions.imageReader(caller, client.signal));
   const conversation: ConversationRequest = {
     caller,
     address: call.address,
     door: door.door,
-    messages,
+    body,
+    readMessages: async () => (await asked.translate(deps.predictions.imageReader(caller, client.signal))).messages,
     metadata: asked.metadata,
     idempotencyKey: checkIdempotencyKey(request.headers["idempotency-key"]),
     baseUrl: request.baseUrl,

@@ -81,6 +81,18 @@ describe("the conversation is the input", () => {
     expect(listed).toMatchObject({ id: runId, input: { input: "x".repeat(10_000) } });
   });
 
+  test("an image that cannot be read is a 400 that names it, and counts as a request", async () => {
+    const plan = { requests_per_minute: 5, parallel: 5 };
+    await platform.gantry.call("PUT", "/api/v2/admin/plans/counted-agents", { json: plan });
+    const caller = openaiClient(platform.gantry, (await platform.newUser({ plan: "counted-agents" })).key);
+    const agent = await publish({ visibility: "public" });
+    const messages = [{ role: "user", content: [{ type: "image_url", image_url: { url: "data:x" } }] }];
+    const error = await refused(askAgent(caller, agent, "", { messages: messages as never }));
+    expect(error.status).toBe(400);
+    expect(error.param).toContain("messages[0].content[0]");
+    expect(error.headers?.get("x-ratelimit-remaining")).toBe("4");
+  });
+
   test("images reach the model as images, and not as text", async () => {
     const agent = await publish();
     const png =
@@ -188,7 +200,9 @@ describe("agents that cannot be used", () => {
     const caller = openaiClient(platform.gantry, (await platform.newUser({ plan: "slow-agents" })).key);
     const agent = await publish({ visibility: "public" });
     await askAgent(caller, agent, "Go.");
-    const error = await refused(askAgent(caller, agent, "Go."));
+    // Refused before the messages are looked at.
+    const unreadable = [{ role: "user", content: [{ type: "image_url", image_url: { url: "data:x" } }] }];
+    const error = await refused(askAgent(caller, agent, "", { messages: unreadable as never }));
     expect(error).toMatchObject({ status: 429, code: "rate_limit_exceeded" });
     expect(error.headers?.get("retry-after")).toMatch(/^\d+$/);
   });

@@ -22,7 +22,10 @@ export interface ConversationRequest {
   /** Of `agents/<creator>/<slug>`. */
   address: { creator: string; slug: string };
   door: Door;
-  messages: readonly ChatMessage[];
+  /** The request as the client sent it, for the comparison of repeats. */
+  body: Readonly<Record<string, unknown>>;
+  /** Called after the checks of funds and limits, because it may fetch images. Rejects with a fault that names the field. */
+  readMessages(): Promise<readonly ChatMessage[]>;
   /** As the client sent it. Only fields of the agent's `input_schema` are used. */
   metadata: unknown;
   /** With a key, the run goes on when the client disconnects: a repeat fetches it. */
@@ -78,18 +81,21 @@ export async function converse(context: RunsContext, request: ConversationReques
 }
 
 async function create(context: RunsContext, request: ConversationRequest): Promise<CreatedRun> {
-  const { caller, address, messages, metadata, idempotencyKey, baseUrl, onText } = request;
+  const { caller, address, metadata, idempotencyKey, baseUrl, onText } = request;
+  // A repeat may read the answer in the other way.
+  const { stream: _stream, stream_options: _options, ...repeated } = request.body;
   return createRun(context, {
     caller,
     address,
-    // What a repeat must have in common with the first request.
-    body: { messages, metadata },
+    body: { repeated },
     idempotencyKey,
     baseUrl,
     door: {
       name: request.door,
       isFollowed: onText !== undefined,
-      bodyFor: ({ revision }) => ({ input: inputFor(revision.snapshot.input_schema, messages, metadata) }),
+      bodyFor: async ({ revision: { snapshot } }) => ({
+        input: inputFor(snapshot.input_schema, await request.readMessages(), metadata),
+      }),
     },
   }).catch((error) => {
     throw error instanceof Fault ? doorFault(error, address) : error;
