@@ -171,3 +171,26 @@ test("a model is created from JSON, with errors shown at their lines, and delete
   await soon(() => page.getByRole("link", { name: "Made of JSON" }).count()).toBe(0);
   expect((await gantry.call("GET", "/api/v1/admin/of-json")).status).toBe(404);
 });
+
+test("the code for OpenAI clients works, and the usage names the protocol", async ({ gantry, pageOf }) => {
+  const key = await gantry.newUser("openai-caller", { credit: 10 });
+  const page = await pageOf(key);
+  await page.goto("/console/models/gantry/text");
+  await page.getByLabel("Prompt (required)").fill("What is 12 * 34?");
+  await page.getByRole("tab", { name: "API" }).click();
+  await page.getByRole("tab", { name: "OpenAI" }).click();
+  await page.getByText("from openai import OpenAI").waitFor();
+  await page.getByText('import OpenAI from "openai";').waitFor();
+  const curl = await page.locator("figure", { hasText: "OpenAI with curl" }).locator("pre").innerText();
+  const [, path = ""] = /\/v1(\/\S+)/.exec(curl) ?? [];
+  const [, body = "{}"] = /-d '(.*)'$/s.exec(curl) ?? [];
+  const answer = await gantry.call("POST", `/v1${path}`, { key, json: JSON.parse(body) });
+  expect(answer.status, answer.text).toBe(200);
+  expect(answer.body.choices[0].message.content).toContain("408");
+
+  await page.goto("/console/usage");
+  const row = rowOf(page, "Predictions", "gantry/text");
+  await row.getByText("OpenAI Chat").waitFor();
+  await row.getByRole("button", { name: "gantry/text" }).click();
+  await page.getByRole("dialog").getByText("OpenAI Chat").waitFor();
+});

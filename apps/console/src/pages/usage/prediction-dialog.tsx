@@ -9,7 +9,7 @@ import { money, seconds, time } from "../../ui/format.ts";
 import { Empty, Loaded, Notice } from "../../ui/notice.tsx";
 import { OutputView } from "../models/output/output-view.tsx";
 import { resultQuery, usageOfQuery } from "./prediction-queries.ts";
-import { cacheUse, modeLabels, tokensOf } from "./usage-table.tsx";
+import { cacheUse, doorOf, modeLabels, tokensOf } from "./usage-table.tsx";
 
 interface PredictionDialogProps {
   id: string;
@@ -49,6 +49,7 @@ export function PredictionDialog({ id, at, row, onClose }: PredictionDialogProps
 function Prediction({ row }: { row: UsageRecord }) {
   const { request_id, inference_time, price, status, route } = row;
   const tokens = tokensOf(row);
+  const door = doorOf(row);
   return (
     <div className="flex flex-col gap-4">
       <Facts
@@ -56,6 +57,7 @@ function Prediction({ row }: { row: UsageRecord }) {
           ["ID", <Copyable key="id" text={request_id} />],
           ["Status", <StatusBadge key="status" status={status} />],
           ["Mode", modeLabels[route]],
+          ...(door === undefined ? [] : [["Protocol", door] as const]),
           ["Duration", inference_time === null ? "Never started" : seconds(inference_time)],
           ...(tokens === undefined ? [] : [["Tokens", [tokens, ...cacheUse(row)].join(", ")] as const]),
           ["Cost", money(price)],

@@ -17,6 +17,18 @@ export const modeLabels: Record<UsageRecord["route"], string> = {
   agent: "Agent",
 };
 
+const doorLabels: Record<NonNullable<UsageRecord["door"]>, string> = {
+  "openai-chat": "OpenAI Chat",
+  "openai-responses": "OpenAI Responses",
+  "openai-embeddings": "OpenAI Embeddings",
+  "openai-images": "OpenAI Images",
+  "anthropic-messages": "Anthropic Messages",
+  mcp: "MCP",
+};
+
+/** Undefined for Gantry's own API. */
+export const doorOf = ({ door }: UsageRecord): string | undefined => (door === null ? undefined : doorLabels[door]);
+
 /** Undefined for models without token counts. */
 export function tokensOf({ input_tokens, output_tokens }: UsageRecord): string | undefined {
   if (input_tokens === null && output_tokens === null) return undefined;
@@ -56,7 +68,16 @@ export function UsageTable({ rows, onOpen }: UsageTableProps) {
             </>
           ),
         },
-        { head: "Mode", wide: true, cell: ({ route }) => <span className="text-muted">{modeLabels[route]}</span> },
+        {
+          head: "Mode",
+          wide: true,
+          cell: (row) => (
+            <div className="text-muted">
+              {modeLabels[row.route]}
+              {row.door !== null && <p className="text-xs">{doorOf(row)}</p>}
+            </div>
+          ),
+        },
         { head: "Status", cell: ({ status }) => <StatusBadge status={status} /> },
         {
           head: "Duration",

@@ -11,7 +11,7 @@ export const isStreamed = ({ output }: Pick<ModelCard, "output">): boolean =>
 export const modesOf = (card: Pick<ModelCard, "output">): readonly CallMode[] =>
   isStreamed(card) ? ["stream", "async"] : ["sync", "async"];
 
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const keyHeader = '-H "X-API-KEY: $GANTRY_KEY"';
 
 /** `--form-string` keeps curl from reading text as a file name or an option. */
@@ -37,7 +37,7 @@ export function curlCode(card: CalledModel, mode: CallMode, input: SentInput): s
 }
 
 /** The base URL of the server, taken from the model's own URLs. */
-const serverUrlOf = ({ urls, endpoint_id }: CalledModel): string =>
+export const serverUrlOf = ({ urls, endpoint_id }: CalledModel): string =>
   (urls.predict ?? "").replace(`/api/v1/${endpoint_id}/predict`, "");
 
 function literal(value: unknown, indent: string): string {
