@@ -10,14 +10,18 @@ export interface Needed {
   isThere(): Promise<boolean>;
 }
 
-const say = (line: string): void => void process.stderr.write(`\n${line}\n`);
+export const say = (line: string): void => void process.stderr.write(`\n${line}\n`);
 
 /** False if it is missing and cannot be installed: skip its tests; a warning was printed. In CI this is a failure. */
 export async function provide(needed: Needed): Promise<boolean> {
-  const trouble = await obtain(needed);
+  return isProvided(needed.name, await obtain(needed));
+}
+
+/** Decides about tests whose program is missing. An empty reason: it is there. */
+export function isProvided(name: string, trouble: string): boolean {
   if (trouble === "") return true;
   if (!["", "0", "false"].includes(process.env.CI ?? "")) throw new Error(trouble);
-  say(`SKIPPED: tests that need ${needed.name}. ${trouble}`);
+  say(`SKIPPED: tests that need ${name}. ${trouble}`);
   return false;
 }
 
