@@ -7,6 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { createOpenAI } from "@ai-sdk/openai";
+import Anthropic from "@anthropic-ai/sdk";
+import { generateText } from "ai";
+import OpenAI from "openai";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as sdk from "../../../../packages/sdk/src/index.ts";
@@ -116,6 +120,7 @@ test.runIf(hasCurl)("the README paints a picture, streams an answer and runs an 
   const picture = await readFile(join(cwd, "first.jpg"));
   expect(picture.subarray(0, 3).toString("hex")).toBe("ffd8ff");
   expect(printed.join("\n")).toContain("408");
+  expect(await readFile(join(cwd, "completion.json"), "utf8")).toContain("6 * 7 = 42");
   expect(JSON.parse(printed.findLast((line) => line.startsWith("{")) ?? "")).toMatchObject({ status: "done" });
 });
 
@@ -133,6 +138,7 @@ test.runIf(hasCurl)("the signature check of the guide accepts a delivery, and no
 test.each([
   ["packages/sdk/README.md", 14],
   ["docs/guides/typescript.md", 1],
+  ["docs/guides/clients/typescript.md", 3],
 ])("the programs of %s print what it shows", async (page, least) => {
   const text = await textOf(page);
   const blocks = [...text.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code = ""]) => code);
@@ -145,6 +151,7 @@ test.each([
   const printed: string[] = [];
   const given = {
     ...sdk,
+    ...{ OpenAI, Anthropic, createOpenAI, generateText },
     createReadStream,
     process: { env: { GANTRY_URL: gantry.url, GANTRY_KEY: gantry.adminKey } },
     console: { log: (...values: unknown[]) => printed.push(values.join(" ")) },
@@ -154,7 +161,7 @@ test.each([
     domain: tenant.domain,
     token: tenant.issue(allScopes),
   };
-  const code = blocks.join("\n").replaceAll(/^import .* from "[@\w:/]+";$/gm, "");
+  const code = blocks.join("\n").replaceAll(/^import .* from "[@\w:/-]+";$/gm, "");
   const AsyncFunction = (async () => {}).constructor as new (
     ...args: string[]
   ) => (...args: unknown[]) => Promise<void>;
@@ -164,7 +171,7 @@ test.each([
 
 test("every route that a page names exists", async () => {
   const parameters = (path: string) => path.replaceAll(/\{[^}]+\}/g, "{}");
-  const documents = ["/api/v1", "/api/v2", "/v1", "/api/v1/gantry/image", "/api/v1/gantry/text"];
+  const documents = ["/api/v1", "/api/v2", "/v1", "/v1/doors", "/api/v1/gantry/image", "/api/v1/gantry/text"];
   const routes = new Set(["GET /docs/errors", "GET /docs/manifest.schema.json"]);
   for (const document of documents) {
     const { paths, servers } = (await gantry.call("GET", `${document}/openapi.json`)).body;
