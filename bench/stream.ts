@@ -11,7 +11,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { countCpu, countOwnCpu } from "./support/cpu.ts";
 import { adminKey, serveGantry } from "./support/gantry.ts";
-import { formRequest } from "./support/load.ts";
+import { formRequest, jsonRequest } from "./support/load.ts";
 import { median } from "./support/median.ts";
 import { installPeers } from "./support/peers.ts";
 import { type Served, serve } from "./support/processes.ts";
@@ -39,16 +39,8 @@ const base = `http://127.0.0.1:${upstream.port}/v1`;
 
 function chatRequest(headers: Record<string, string>): Buffer {
   const messages = [{ role: "user", content: "a lighthouse in the fog" }];
-  const body = JSON.stringify({ model: "mock-1", messages, stream: true, stream_options: { include_usage: true } });
-  const head = [
-    "POST /v1/chat/completions HTTP/1.1",
-    "Host: 127.0.0.1",
-    "Content-Type: application/json",
-    "Authorization: Bearer bench",
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-  ];
-  return Buffer.from(`${head.join("\r\n")}\r\n\r\n${body}`);
+  const body = { model: "mock-1", messages, stream: true, stream_options: { include_usage: true } };
+  return jsonRequest("/v1/chat/completions", body, { Authorization: "Bearer bench", ...headers });
 }
 
 interface Way {

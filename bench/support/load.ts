@@ -88,3 +88,16 @@ export function formRequest(path: string, fields: Record<string, string>, header
   ].join("\r\n");
   return Buffer.concat([Buffer.from(`${head}\r\n\r\n`), body]);
 }
+
+/** A JSON request, as bytes. */
+export function jsonRequest(path: string, value: unknown, headers: Record<string, string>): Buffer {
+  const body = Buffer.from(JSON.stringify(value));
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    "Host: 127.0.0.1",
+    "Content-Type: application/json",
+    `Content-Length: ${body.length}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ].join("\r\n");
+  return Buffer.concat([Buffer.from(`${head}\r\n\r\n`), body]);
+}

@@ -1,12 +1,14 @@
 /**
- * An OpenAI-compatible mock that streams chat completions on bare sockets. All streams share one timer, and the bytes of a
- * token are built once per tick. Every token is one write, as from a real model. Its text is the time at which it was sent.
+ * A mock that streams answers of OpenAI's Chat Completions, or with PROTOCOL=anthropic of Anthropic's Messages, on bare
+ * sockets. All streams share one timer, and the bytes of a token are built once per tick. Every token is one write, as
+ * from a real model. Its text is the time at which it was sent.
  *
  *   POST anything           a stream of TOKENS tokens
  *   GET  /pace?ms=40        a token every 40 ms for each stream, spread evenly over that time; 0: as fast as possible
  *   GET  /open              number of open streams
  */
 import { createServer, type Socket } from "node:net";
+import { tokenDialects } from "./token-dialects.ts";
 import { microsNow, tokenText } from "./token-text.ts";
 
 const tokens = Number(process.env.TOKENS ?? 200);
@@ -34,19 +36,9 @@ const head = [
   "\r\n",
 ].join("\r\n");
 
-const common = `"id":"chatcmpl-9XbQ2hVbN3yT5sKd0wLmE1aR","object":"chat.completion.chunk","created":1760000000,"model":"mock-1","system_fingerprint":"fp_44709d6fcb"`;
-const chunkOf = (data: string): string => {
-  const text = `data: ${data}\n\n`;
-  return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
-};
-const choice = (delta: string, reason: string): string =>
-  chunkOf(`{${common},"choices":[{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${reason}}]}`);
+const { first, token, last } = tokenDialects[process.env.PROTOCOL === "anthropic" ? "anthropic" : "openai"](tokens);
 
-const first = choice(`{"role":"assistant","content":""}`, "null");
-const usage = `"usage":{"prompt_tokens":12,"completion_tokens":${tokens},"total_tokens":${12 + tokens}}`;
-const last = `${choice("{}", `"stop"`)}${chunkOf(`{${common},"choices":[],${usage}}`)}${chunkOf("[DONE]")}0\r\n\r\n`;
-
-const tokenNow = (): Buffer => Buffer.from(choice(`{"content":"${tokenText(microsNow())}"}`, "null"));
+const tokenNow = (): Buffer => Buffer.from(token(tokenText(microsNow())));
 
 function begin(socket: Socket): void {
   const stream = { socket, sent: 0 };
