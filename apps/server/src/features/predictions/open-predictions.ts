@@ -63,7 +63,16 @@ import { startPredictionFeed } from "./result/prediction-feed.ts";
 import { awaitEnd, readResult } from "./result/read-result.ts";
 import { fileLinks, type LinkOf, type ResultItem } from "./result/result-item.ts";
 import { createSettlement } from "./result/settle-predictions.ts";
-import { type EndedPrediction, type FlowFigures, isOwn, type PredictionAddress, selectFlow } from "./store.ts";
+import {
+  type EndedPrediction,
+  eraseResult,
+  type FlowFigures,
+  findState,
+  isOwn,
+  type PredictionAddress,
+  type PredictionState,
+  selectFlow,
+} from "./store.ts";
 
 export interface PredictionsDeps
   extends ExecutionDeps,
@@ -127,6 +136,10 @@ export interface Predictions {
   result(address: PredictionAddress, options: Reading & { waitMs: number }): Promise<ResultItem>;
   follow(address: PredictionAddress, options: Reading): AsyncGenerator<Record<string, unknown>>;
   isOwn(address: PredictionAddress): Promise<boolean>;
+  /** Undefined if it was never accepted, or its result was deleted. */
+  state(address: PredictionAddress): Promise<PredictionState | undefined>;
+  /** Deletes what an ended prediction said. */
+  erase(address: Omit<PredictionAddress, "modelName">): Promise<void>;
   cancel(address: PredictionAddress): Promise<number>;
   /** Download links of the files among a prediction's outputs, by field. */
   linksOf(predictionId: string, output: StoredOutput, base: string): Promise<Record<string, unknown>>;
@@ -205,6 +218,8 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
     result: (address, options) => readResult(reading, address, options),
     follow: (address, options) => followPrediction(reading, address, options),
     isOwn: (address) => isOwn(database.sql, address),
+    state: (address) => findState(database.sql, address),
+    erase: (address) => eraseResult(database.sql, address),
     cancel: cancellation.cancel,
     linksOf: (predictionId, output, base) => fileLinks(predictionId, output, base, linkOf),
     flow: (modelId) => selectFlow(database.sql, modelId),

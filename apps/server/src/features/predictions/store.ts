@@ -45,6 +45,30 @@ export async function findEnd(sql: Sql, address: PredictionAddress): Promise<End
   return row;
 }
 
+export type PredictionState = EndedPrediction | "waiting" | "running";
+
+/** Undefined if it was never accepted, or its result was deleted. */
+export async function findState(sql: Sql, address: PredictionAddress): Promise<PredictionState | undefined> {
+  const found = await findEnd(sql, address);
+  if (found !== "live") return found;
+  const [row] = await sql<{ isRunning: boolean }[]>`
+    select started_at is not null as "isRunning" from live_predictions where ${at(sql, address)}`;
+  // It has ended in between.
+  if (!row) return findEnded(sql, address);
+  return row.isRunning ? "running" : "waiting";
+}
+
+/** Deletes what an ended prediction said. Its figures stay until results expire. */
+export async function eraseResult(
+  sql: Sql,
+  { id, userId, onlyKeyId }: Omit<PredictionAddress, "modelName">,
+): Promise<void> {
+  await sql`
+    update ended_predictions set output = case when output is not null then '{}'::json end, said = null, input = null
+    where id = ${id} and user_id = ${userId} and route <> 'agent'
+      ${onlyKeyId === null ? sql`` : sql`and key_id = ${onlyKeyId}`}`;
+}
+
 export async function findLive(
   sql: Sql,
   address: PredictionAddress,

@@ -86,7 +86,10 @@ async function chatOf(
     const body = nativeBody ?? given;
     return { messages: [], ...limit, native: { protocol: door.native, body, stream, ...(headers && { headers }) } };
   }
-  return { ...(await translate(predictions.imageReader(caller, client.signal))), ...limit };
+  return {
+    ...(await translate(predictions.imageReader(caller, client.signal), model.manifest.backend.type)),
+    ...limit,
+  };
 }
 
 async function sendAnswer(call: ChatOfModel, chat: DoorChat, promisedId: string | undefined): Promise<unknown> {
@@ -182,9 +185,10 @@ async function converse(
 
 /** Sends the stored answer of the first request again. */
 async function repeatAnswer(call: ChatOfModel, { id, output, streamDetails }: EndedPrediction): Promise<unknown> {
-  const { asked, model, reply } = call;
+  const { asked, reply } = call;
   reply.header("x-gantry-prediction-id", id);
-  const end = answeredOf(call, { id, reply: storedReply(model, output ?? {}), usage: storedUsage(streamDetails) });
+  const end = answeredOf(call, { id, reply: storedReply(output ?? {}), usage: storedUsage(streamDetails) });
+  await asked.settle?.(end);
   if (!asked.stream) return asked.answer(end);
   const stream = holdStream(reply);
   await stream.write(wholeAnswer(asked.events(end), end));

@@ -47,7 +47,7 @@ export async function converse(deps: RunDeps, request: ConverseRequest): Promise
     inputTokens,
     perform: performChat(model, { ...chat, maxTokens }),
   });
-  const reply = outcome.kind === "done" ? storedReply(model, outcome.output) : undefined;
+  const reply = outcome.kind === "done" ? storedReply(outcome.output) : undefined;
   return { predictionId, outcome, reply };
 }
 
@@ -84,9 +84,10 @@ function outputOf(model: Model, { text, ...reply }: Reply): Record<string, Outpu
   return { [textField(model)]: text, [replyField]: reply as unknown as OutputValue };
 }
 
-/** Reads a stored answer of a conversation, for repeats. */
-export function storedReply(model: Model, output: StoredOutput): Reply {
-  const { [textField(model)]: text, [replyField]: reply } = output;
+/** Reads a stored answer. The text is the other field, whatever the manifest calls it by now. */
+export function storedReply(output: StoredOutput): Reply {
+  const { [replyField]: reply, ...others } = output;
+  const [text] = Object.values(others);
   const rest = isRecord(reply) ? reply : {};
   return { reasoning: "", toolCalls: [], stop: "end", ...rest, text: typeof text === "string" ? text : "" };
 }
@@ -104,5 +105,6 @@ export function storedUsage(details: Record<string, unknown> | null): TokenUsage
 }
 
 function textField(model: Model): string {
-  return streamedField(model) ?? "output";
+  const field = streamedField(model) ?? "output";
+  return field === replyField ? "output" : field;
 }

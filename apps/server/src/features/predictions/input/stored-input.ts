@@ -29,7 +29,7 @@ function isStoredFile(predictionId: string, value: unknown): value is StoredFile
 export async function storeInput(
   blobs: BlobStore,
   predictionId: string,
-  { input, files }: CheckedInput,
+  { input, files }: Pick<CheckedInput, "input" | "files">,
 ): Promise<Record<string, unknown>> {
   const stored: Record<string, unknown> = { ...input };
   for (const [n, file] of files.entries()) {

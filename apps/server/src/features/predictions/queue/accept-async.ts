@@ -4,22 +4,25 @@ import type { Database } from "../../../engines/database/database.ts";
 import type { Telemetry } from "../../../engines/telemetry/telemetry.ts";
 import { Fault, isUnavailable } from "../../../kernel/errors.ts";
 import type { Caller } from "../../accounts/index.ts";
-import { reservationOf } from "../../billing/index.ts";
+import { reservationOf, type Terms } from "../../billing/index.ts";
 import type { Model } from "../../models/index.ts";
 import type { SealedWebhook, Webhook } from "../../webhooks/index.ts";
 import type { Admit, RateFigures } from "../admission/admit-predictions.ts";
 import { termsFor } from "../admission/reserve.ts";
+import type { DoorChat } from "../execution/converse.ts";
 import { KeyTakenOver } from "../idempotency/idempotency.ts";
 import type { CheckedInput } from "../input/index.ts";
 import { deleteInput, storeInput } from "../input/stored-input.ts";
 import type { ArrivingPrediction, SlotReservation } from "../prediction.ts";
 import { insertTrace, isKnown } from "../store.ts";
+import { planQueuedChat } from "./queued-chat.ts";
 
 export interface AsyncDeps {
   database: Database;
   blobs: BlobStore;
   admit: Admit;
   countTokens(text: string): Promise<number>;
+  estimateTokens(text: string): Promise<number>;
   sealWebhook(owner: { userId: string; predictionId: string }, webhook: Webhook): SealedWebhook;
   wakeWorkers(): void;
   /** Undefined if this node is not a worker or has no free slot. */
@@ -34,7 +37,8 @@ export interface AsyncRequest {
   holdsKey?(): Promise<boolean>;
   caller: Caller;
   model: Model;
-  input: CheckedInput;
+  /** A conversation has no fields of the model's manifest. */
+  input: CheckedInput | { chat: DoorChat };
   base: string;
   door?: Door | undefined;
 }
@@ -48,9 +52,9 @@ const firstClaim = 1;
  */
 export async function acceptAsync(
   deps: AsyncDeps,
-  { predictionId: id = newId("prediction"), holdsKey, caller, model, input, base, door }: AsyncRequest,
+  { predictionId: id = newId("prediction"), holdsKey, caller, model, input: asked, base, door }: AsyncRequest,
 ): Promise<{ predictionId: string; rate: RateFigures | undefined }> {
-  const terms = await termsFor(model.manifest, input.input, deps.countTokens);
+  const { terms, input } = await planQueued(deps, model, asked);
   const stored = await storeInput(deps.blobs, id, input);
   const webhook = input.webhook && deps.sealWebhook({ userId: caller.userId, predictionId: id }, input.webhook);
   const slot = deps.reserveSlot();
@@ -113,6 +117,15 @@ export async function acceptAsync(
   } finally {
     if (!isBegun) slot?.giveBack();
   }
+}
+
+async function planQueued(
+  deps: AsyncDeps,
+  model: Model,
+  asked: AsyncRequest["input"],
+): Promise<{ terms: Terms; input: Omit<CheckedInput, "dispose"> }> {
+  if ("chat" in asked) return planQueuedChat(deps, model, asked.chat);
+  return { terms: await termsFor(model.manifest, asked.input, deps.countTokens), input: asked };
 }
 
 async function mayBeKnown(database: Database, id: string, error: unknown): Promise<boolean> {

@@ -25,6 +25,7 @@ import { Fragments } from "../result/fragments.ts";
 import type { Settlement } from "../result/settle-predictions.ts";
 import { claimJobs, releaseJobs } from "../store.ts";
 import { createInputWaits } from "./input-waits.ts";
+import { chatOfJob } from "./queued-chat.ts";
 
 export interface WorkerDeps extends ExecutionDeps {
   database: Database;
@@ -152,13 +153,15 @@ export function createWorker(deps: WorkerDeps): Worker {
       const fragments = field === undefined ? undefined : new Fragments(deps.database.sql, job, deps.log);
       // Followers do not know where it runs, so the whole transcript is written.
       fragments?.publish();
+      const input = openInput(deps.blobs, job.id, job.input, (file) => {
+        unread = file;
+      });
       let outcome = await executePrediction(deps, {
         live,
         userId: job.userId,
         model,
-        input: openInput(deps.blobs, job.id, job.input, (file) => {
-          unread = file;
-        }),
+        input,
+        ...chatOfJob(model, input),
         terms: { pricing: job.pricing, bounds: job.bounds ?? unbounded },
         ...(fragments && { onFragment: (name, text) => fragments.add(name, text) }),
       });

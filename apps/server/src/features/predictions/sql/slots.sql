@@ -68,6 +68,9 @@ returns setof live_predictions language sql as $$
       select * from live_predictions o where o.id = g.id offset 0
     ) l
     where l.started_at is null and (l.holder is null or l.holder = node)
+      -- A node of an earlier version would fail a queued conversation.
+      and (l.route <> 'async' or l.door is distinct from 'openai-responses'
+        or exists (select 1 from nodes n where n.id = node and n.runs_chats))
   ), allowed as (
     select f.id, f.model_id, f.i, row_number() over (partition by f.model_id order by f.i) as of_model
     from present f join wallets w on w.user_id = f.user_id join users u on u.id = f.user_id
