@@ -15,6 +15,7 @@ export const idPrefixes = {
   delivery: "dlv",
   request: "req",
   node: "node",
+  response: "resp",
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

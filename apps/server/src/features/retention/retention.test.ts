@@ -104,6 +104,29 @@ test("ids sort by creation time", () => {
   expect(firstIdAt("pred", moment) < firstIdAt("pred", new Date(moment.getTime() + 1))).toBe(true);
 });
 
+test("stored responses are deleted some days after they ended, and not while they are queued", async () => {
+  const at = (days: number) => new Date(Date.now() - days * day);
+  const insert = async (begun: number, ended: number | null, predictionId = newId("prediction")) => {
+    const id = `${firstIdAt("resp", at(begun))}${newId("response").slice(-16)}`;
+    await database.sql`
+      insert into responses (id, user_id, key_id, model_name, prediction_id, status, request, input, output, bytes,
+        created_at, ended_at)
+      values (${id}, 'usr_a', 'key_a', 'a/b', ${predictionId}, 'completed', '{}', '[]', '[]', 4, ${at(begun)},
+        ${ended === null ? null : at(ended)})`;
+    return id;
+  };
+  const waiting = newId("prediction");
+  await database.sql`
+    insert into live_predictions (id, user_id, key_id, model_id, model_name, route, queue_until)
+    values (${waiting}, 'usr_a', 'key_a', 'mdl_1', 'a/b', 'async', now() + interval '1 hour')`;
+  await insert(31, 31);
+  await insert(31, null);
+  const kept = [await insert(31, 29), await insert(29, 29), await insert(31, null, waiting)];
+  await node().pass();
+  const rows = await database.sql<{ id: string }[]>`select id from responses`;
+  expect(rows.map(({ id }) => id).sort()).toEqual(kept.sort());
+});
+
 describe("results", () => {
   test("are deleted with their output files some days after they ended; uploads stay", async () => {
     const [old, late, young] = [await ended(31), await ended(31, 29), await ended(29)];

@@ -4,6 +4,7 @@ import type { Log } from "../../kernel/log.ts";
 import { deleteRetiredPairs, deleteSignInLinks, revokeEndedSessions } from "../accounts/index.ts";
 import type { Files } from "../files/index.ts";
 import { deleteForgottenInputs, deleteIdempotencyKeys, deleteOldResults } from "../predictions/index.ts";
+import { deleteOldResponses } from "../responses/index.ts";
 import { deleteOldRuns } from "../runs/index.ts";
 import type { TrustedClock } from "../trusted-clock/index.ts";
 import { deleteDeliveries, deleteEndedSecrets } from "../webhooks/index.ts";
@@ -14,7 +15,7 @@ export interface RetentionDeps {
   files: Files;
   log: Log;
   clock: TrustedClock;
-  /** Days to keep results, output files and agent runs after they ended. */
+  /** Days to keep results, output files, stored responses and agent runs after they ended. */
   resultDays: number;
   /** Days to keep uploaded files; 0: until their owner deletes them. */
   uploadDays: number;
@@ -76,6 +77,7 @@ export function startRetention(deps: RetentionDeps): Retention {
       everyMs: hourMs,
       step: (now) => deleteOldRuns(database, ago(now, resultDays)),
     },
+    rows("responses", resultDays, deleteOldResponses),
     rows("deliveries", deliveryDays, deleteDeliveries),
     rows("idempotency keys", 1, deleteIdempotencyKeys),
     rows("retired key pairs", 1, deleteRetiredPairs),
