@@ -31,8 +31,11 @@ export interface DoorRequest {
   nativeBody?: Record<string, unknown>;
   /** Fields of an agent's input. */
   metadata: unknown;
-  /** The request as a chat call, for backends of other protocols and for agents. Throws faults that name the field. */
-  translate(readImage: ReadImage): Promise<Omit<DoorChat, "maxTokens" | "native">>;
+  /**
+   * The request as a chat call, for backends of other protocols and for agents. Throws faults that name the field.
+   * `backend`: the type of the model's backend; undefined for agents.
+   */
+  translate(readImage: ReadImage, backend?: string): Promise<Omit<DoorChat, "maxTokens" | "native">>;
   /** The body of an answer that is not streamed. */
   answer(end: ChatAnswered): Record<string, unknown>;
   /** The events of a streamed answer. */
