@@ -42,6 +42,7 @@ export const chatCompletion = z.looseObject({
   model: z.string(),
 });
 export const responseRecord = z.looseObject({ id: z.string(), object: z.literal("response"), status: z.string() });
+export const responseItems = z.looseObject({ object: z.literal("list"), data: z.array(z.looseObject({})) });
 export const deletedResponse = z.looseObject({ id: z.string(), object: z.string(), deleted: z.literal(true) });
 export const embeddingList = z.looseObject({ object: z.literal("list"), model: z.string() });
 export const imageList = z.looseObject({ created: z.int(), data: z.array(z.looseObject({})) });

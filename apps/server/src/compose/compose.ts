@@ -14,6 +14,7 @@ import { openMcpTools, runAgentFor } from "../features/mcp-tools/index.ts";
 import { openNodes } from "../features/nodes/index.ts";
 import { readClusterFigures } from "../features/operations/index.ts";
 import { type LinkOf, openPredictions, renewLinks, sweepSpool } from "../features/predictions/index.ts";
+import { openResponses } from "../features/responses/index.ts";
 import { startRetention } from "../features/retention/index.ts";
 import { openSecrets } from "../features/secrets/index.ts";
 import { watchClock } from "../features/trusted-clock/index.ts";
@@ -241,6 +242,7 @@ export async function compose(
       linkServed,
       models,
       predictions,
+      responses: openResponses({ database, vault, predictions }),
       agentsRoutes: platform.routes,
       mcpTools,
       runs,

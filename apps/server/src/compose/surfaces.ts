@@ -4,6 +4,7 @@ import type { Config } from "../config/config.ts";
 import type { OpenTelemetry } from "../engines/telemetry/create-telemetry.ts";
 import type { Agents } from "../features/agents/index.ts";
 import type { Files } from "../features/files/index.ts";
+import type { Responses } from "../features/responses/index.ts";
 import type { Runs } from "../features/runs/index.ts";
 import { accountApi } from "../http/account-api/account-api.ts";
 import { type TakeDownDeps, takeDownRoutes } from "../http/account-api/admin-routes.ts";
@@ -29,6 +30,7 @@ import { chatRoute } from "../http/openai-api/chat-route.ts";
 import { embeddingsRoute } from "../http/openai-api/embeddings-route.ts";
 import { imagesRoutes } from "../http/openai-api/images-routes.ts";
 import { modelsRoute } from "../http/openai-api/models-route.ts";
+import { responsesRoutes } from "../http/openai-api/responses-routes.ts";
 
 const consoleFolder = fileURLToPath(new URL("../../../console/dist", import.meta.url));
 
@@ -44,6 +46,7 @@ export interface Surfaces extends AccountApiDeps, ModelApiDeps {
   mcpTools: McpApiDeps["tools"];
   agents: Agents;
   runs: Runs;
+  responses: Responses;
   marketplace: TakeDownDeps["marketplace"];
 }
 
@@ -86,7 +89,10 @@ export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
     ...parts,
     bodies: createBodyMemory(),
     corsOrigins: config.GANTRY_CORS_ORIGINS,
-    routes: { openai: [chatRoute, modelsRoute, embeddingsRoute, imagesRoutes], anthropic: [messagesRoutes] },
+    routes: {
+      openai: [chatRoute, modelsRoute, embeddingsRoute, imagesRoutes, responsesRoutes],
+      anthropic: [messagesRoutes],
+    },
   });
   await app.register(agentsApi, { log, routes: parts.agentsRoutes });
   await app.register(modelCards, { models, authenticate, version: parts.version });

@@ -3,6 +3,7 @@ import type { Agents } from "../../features/agents/index.ts";
 import type { Files } from "../../features/files/index.ts";
 import type { Models } from "../../features/models/index.ts";
 import type { Predictions } from "../../features/predictions/index.ts";
+import type { Responses } from "../../features/responses/index.ts";
 import type { Runs } from "../../features/runs/index.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { BodyMemory } from "./body-memory.ts";
@@ -12,6 +13,7 @@ export interface DoorDeps {
   models: Models;
   predictions: Predictions;
   files: Pick<Files, "openOwnedFile">;
+  responses: Responses;
   runs: Runs;
   agents: Agents;
   bodies: BodyMemory;

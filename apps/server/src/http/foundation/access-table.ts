@@ -150,6 +150,7 @@ const ofOperations: Readonly<Record<OperationRoute, Access>> = {
   "GET /v1/responses/{response_id}": own,
   "DELETE /v1/responses/{response_id}": own,
   "POST /v1/responses/{response_id}/cancel": own,
+  "GET /v1/responses/{response_id}/input_items": own,
   "POST /v1/embeddings": everyKey,
   "POST /v1/images/generations": everyKey,
   "POST /v1/images/edits": everyKey,

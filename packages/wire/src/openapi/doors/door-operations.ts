@@ -48,6 +48,12 @@ export const openaiGroup = groupOf("/v1", {
       summary: "Cancel a background response",
       answer: doors.responseRecord,
     },
+    listResponseInput: {
+      method: "get",
+      path: "/responses/{response_id}/input_items",
+      summary: "List the input items of a stored response",
+      answer: doors.responseItems,
+    },
     createEmbedding: {
       method: "post",
       path: "/embeddings",

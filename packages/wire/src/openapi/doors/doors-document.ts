@@ -36,6 +36,7 @@ export const doorsApi: Api = {
   answers: {
     ChatCompletion: doors.chatCompletion,
     Response: doors.responseRecord,
+    ResponseItems: doors.responseItems,
     DeletedResponse: doors.deletedResponse,
     EmbeddingList: doors.embeddingList,
     ImageList: doors.imageList,

@@ -1,0 +1,138 @@
+import type { FastifyReply } from "fastify";
+import { type Caller, scopeOf } from "../../features/accounts/index.ts";
+import {
+  customToolsIn,
+  type Item,
+  type NewTurn,
+  outputItemsOf,
+  responseIdOf,
+  type TurnEnd,
+  turnEndOf,
+} from "../../features/responses/index.ts";
+import { fault, type Loc } from "../../kernel/errors.ts";
+import type { ChatAnswered, ChatBegun, ChatDoor, DoorRequest } from "../doors/chat-door.ts";
+import type { DoorDeps } from "../doors/deps.ts";
+import { responseBody } from "./responses-body.ts";
+import { ResponseEvents } from "./responses-events.ts";
+import { messagesOf, type PlacedItem } from "./responses-input.ts";
+import type { ResponseRequest } from "./responses-request.ts";
+
+/** One request for a response. */
+export interface ResponseCall {
+  deps: DoorDeps;
+  caller: Caller;
+  reply: FastifyReply;
+  asked: ResponseRequest;
+}
+
+export function responsesDoor(call: ResponseCall): ChatDoor {
+  return { door: "openai-responses", read: () => readConversation(call) };
+}
+
+export interface Conversation extends DoorRequest {
+  /** Items of this turn, with resolved references. */
+  input: readonly Item[];
+}
+
+export async function readConversation(call: ResponseCall): Promise<Conversation> {
+  const { deps, caller, asked } = call;
+  const { earlier, own } = await readItems(call);
+  const input = own.map(({ item }) => item);
+  const openThoughts = (sealed: string) => deps.responses.thoughts.open(caller.userId, sealed);
+  const customTools = customToolsIn(asked.repeated.tools);
+  let request = asked.repeated;
+  let begun: ChatBegun | undefined;
+  let events: ResponseEvents | undefined;
+
+  function endOf({ id, reply, usage }: ChatAnswered, order?: readonly string[]): TurnEnd {
+    const sealed = deps.responses.thoughts.seal(caller.userId, reply);
+    const written = { responseId: responseIdOf(id), customTools, sealed, ...(order && { order }) };
+    return turnEndOf(reply, outputItemsOf(reply, written), usage);
+  }
+
+  function turnOf(end: ChatAnswered): Omit<NewTurn, "input"> {
+    const { id, modelName } = end;
+    return {
+      ...endOf(end, events?.order),
+      id: responseIdOf(id),
+      modelName,
+      previousId: asked.previousId ?? null,
+      request,
+      createdAt: (begun ?? end).createdAt,
+      endedAt: new Date(),
+      predictionId: id.startsWith("pred_") ? id : null,
+      ...(id.startsWith("run_") && { runId: id }),
+    };
+  }
+
+  return {
+    input,
+    stream: asked.stream,
+    maxTokens: asked.maxTokens,
+    metadata: asked.metadata,
+    translate: async (readImage, backend) => ({
+      ...asked.settings,
+      ...(backend === "openai-chat" && Object.keys(asked.extra).length > 0 && { extra: asked.extra }),
+      messages: await messagesOf([...earlier, ...own], asked.instructions, { readImage, openThoughts }),
+    }),
+    answer: (end) => responseBody(turnOf(end), asked.includesSealed),
+    events(started) {
+      begun = started;
+      const { id, modelName, createdAt } = started;
+      events = new ResponseEvents({
+        begun: { id: responseIdOf(id), modelName, createdAt, request },
+        withSealed: asked.includesSealed,
+        customTools,
+        endOf: (end, order) => ({ ...endOf(end, order), request }),
+      });
+      return events;
+    },
+    ...(asked.store && {
+      settle: (end: ChatAnswered) =>
+        deps.responses.save(caller, { ...turnOf(end), input }).catch((error: unknown) => {
+          // The answer is paid for, so the client gets it.
+          deps.log.error({ response_id: responseIdOf(end.id), err: error }, "A response could not be stored");
+          request = { ...request, store: false };
+        }),
+    }),
+  };
+}
+
+/** Items of earlier turns, and those of this one with references replaced by what they refer to. */
+async function readItems({
+  deps,
+  caller,
+  reply,
+  asked,
+}: ResponseCall): Promise<Record<"earlier" | "own", PlacedItem[]>> {
+  const { earlier: stored } = deps.responses;
+  const scope = scopeOf(caller);
+  const take = (bytes: number) => {
+    const taken = deps.bodies.take(caller.userId, bytes);
+    if (!taken) {
+      throw fault("service_unavailable", "Too many large requests are in progress. Try again in a moment.", {
+        retryAfterSeconds: 1,
+      });
+    }
+    reply.raw.once("close", taken.release);
+  };
+  const loc: Loc = ["body", "previous_response_id"];
+  const before = asked.previousId === undefined ? [] : await stored.chain(scope, asked.previousId, take);
+  const references = asked.items
+    .filter(isReference)
+    .map(({ item, loc }) => ({ itemId: String(item.id), loc: [...loc, "id"] }));
+  const found = references.length === 0 ? [] : await stored.referenced(scope, references, take);
+  let next = 0;
+  const own = asked.items.flatMap((placed) => {
+    if (!isReference(placed)) return [placed];
+    return (found[next++] ?? []).map((item) => ({ item, loc: placed.loc }));
+  });
+  return { earlier: before.map((item) => ({ item, loc })), own };
+}
+
+/** Some clients leave the type out. */
+function isReference({ item }: PlacedItem): boolean {
+  return (
+    item.type === "item_reference" || (item.type == null && item.role === undefined && typeof item.id === "string")
+  );
+}
