@@ -158,7 +158,23 @@ const samples: Record<string, () => Sample> = {
   "DELETE /v1/connectors/idp": () => ({ whole: 404, stranger: 404 }),
   "GET /v1/connectors/idp/actions": () => ({}),
   "POST /v1/connectors/idp/actions/{name}": () => json({}, { whole: 404, ids: { name: "idp_users_list" } }),
+  "POST /v1/chat/completions": () => json(chatBody),
+  "POST /v1/messages": () => json({ ...chatBody, max_tokens: 5 }),
+  "POST /v1/messages/count_tokens": () => json(chatBody),
+  "POST /v1/responses": () => json({ model: "alice/chat", input: "x" }),
+  "GET /v1/responses/{response_id}": () => ({}),
+  "GET /v1/responses/{response_id}/input_items": () => ({}),
+  "DELETE /v1/responses/{response_id}": () => ({}),
+  "POST /v1/responses/{response_id}/cancel": () => ({}),
+  "POST /v1/embeddings": () => json({ model: "alice/chat", input: "x" }),
+  "POST /v1/images/generations": () => json({ model: "alice/chat", prompt: "x" }),
+  "POST /v1/images/edits": () => form({ model: "alice/chat", prompt: "x" }),
+  "GET /v1/models": () => ({}),
+  "GET /v1/models/{path}": () => ({ ids: { path: "alice/chat" } }),
+  "GET /v1/doors/openapi.json": () => ({}),
 };
+
+const chatBody = { model: "alice/chat", messages: [{ role: "user", content: "x" }] };
 
 const manifest = () => ({
   title: "Chat",
@@ -189,8 +205,9 @@ beforeAll(async () => {
 
   await made("PUT", "/api/v2/secrets/crm", { json: { value: `${marker}-secret` } });
   await made("PUT", "/api/v1/alice/chat", { json: manifest() });
-  for (const name of ["fast", `${marker}-alias`]) {
-    await made("PUT", `/api/v2/aliases/${name}`, { json: { model: "alice/chat" } });
+  // The confined key may not call gantry/text, so it must not see the alias.
+  for (const [name, model] of [["fast", "alice/chat"] as const, [`${marker}-alias`, "gantry/text"] as const]) {
+    await made("PUT", `/api/v2/aliases/${name}`, { json: { model } });
   }
   await made("PUT", "/api/v2/admin/aliases/gold", { json: { model: "alice/chat" } });
   await made("PUT", "/api/v2/admin/plans/gold", { json: { requests_per_minute: 10, parallel: 2 } });
@@ -228,6 +245,7 @@ beforeAll(async () => {
     await made("POST", "/api/v1/alice/chat/predict/async/", { form: { prompt: `${marker}-prompt`, webhook } })
   ).body.prediction_id;
   await made("GET", `/api/v1/alice/chat/predict/async/result/?request_id=${prediction}&wait=30`);
+  const stored = await made("POST", "/v1/responses", { json: { model: "alice/chat", input: `${marker}-question` } });
   const deliveries = async () => (await made("GET", "/api/v2/webhooks/deliveries")).body.results;
   await waitFor("the delivery to fail", async () => (await deliveries())[0]?.attempts > 0);
   const uploaded = await made("POST", "/api/v1/gantry/image/upload_file", {
@@ -255,6 +273,7 @@ beforeAll(async () => {
     secret_id: "sec_01hzzzzzzzzzzzzzzzzzzzzzzz",
     drive_id: drive.id,
     path: "a/b.txt",
+    response_id: stored.body.id,
     mcp_server_id: server.body.id,
     predictionId: prediction,
     deliveryId: (await deliveries())[0].id,
@@ -271,6 +290,7 @@ const unknownIds: Record<string, string> = {
   creator_username: "unknown",
   agent_id: "agt_01hzzzzzzzzzzzzzzzzzzzzzzz",
   run_id: "run_01hzzzzzzzzzzzzzzzzzzzzzzz",
+  response_id: "resp_01hzzzzzzzzzzzzzzzzzzzzzzz",
   drive_id: "drv_01hzzzzzzzzzzzzzzzzzzzzzzz",
   mcp_server_id: "mcp_01hzzzzzzzzzzzzzzzzzzzzzzz",
   id: "key_01hzzzzzzzzzzzzzzzzzzzzzzz",
@@ -409,9 +429,10 @@ test("none of these requests changed the owner's data", async () => {
   expect((await made("GET", "/api/v2/secrets")).body.results).toMatchObject([{ name: "crm" }]);
   for (const path of ["/api/v2/aliases", "/api/v2/admin/aliases"]) {
     const { results } = (await made("GET", path)).body;
-    expect(results.map(({ model }: Answer["body"]) => model)).toEqual(Array(results.length).fill("alice/chat"));
-    expect(results.length).toBe(path.includes("admin") ? 1 : 2);
+    const models = results.map(({ model }: Answer["body"]) => model);
+    expect(models.toSorted()).toEqual(path.includes("admin") ? ["alice/chat"] : ["alice/chat", "gantry/text"]);
   }
+  expect((await made("GET", `/v1/responses/${ids.response_id}`)).text).toContain(marker);
   const listed = (await made("GET", "/api/v2/keys")).body.results.map(({ id }: Answer["body"]) => id);
   expect(listed).toContain(ids.keyId);
   expect(listed).toHaveLength(5);
