@@ -18,6 +18,8 @@ const confinedKeys = [`${frontDoor}accounts/confined-keys.test.ts`];
 const keyAgents = [`${frontDoor}accounts/key-agents.test.ts`];
 const aliases = [`${server}features/models/aliases.test.ts`];
 const aliasModels = [`${frontDoor}agents/alias-models.test.ts`];
+const embeddings = [`${frontDoor}doors/embeddings.test.ts`];
+const images = [`${frontDoor}doors/images.test.ts`];
 const accessTable = [`${frontDoor}accounts/access-table.test.ts`];
 
 /** Rows: what the rule says, the text that states it, a text that breaks it. */
@@ -199,6 +201,18 @@ export const mutations = [
   ]),
   ...rules("aliases", `${server}features/models/alias-memory.ts`, aliases, [
     ["a change for all users reaches every cache", "known.endsWith(key)", "known === key"],
+  ]),
+  ...rules("embeddings", `${predictions}execution/embed.ts`, embeddings, [
+    ["vectors are kept for repeats only", "request.predictionId !== undefined && canBeStored(vectors)", "true"],
+    ["all texts are reserved", 'deps.estimateTokens(texts.join("\\n"))', 'deps.estimateTokens(texts[0] ?? "")'],
+    ["the answer shows the charged tokens", "chargedUsage(usage, terms.bounds).inputTokens", "usage.inputTokens"],
+  ]),
+  ...rules("images", `${server}http/openai-api/images-routes.ts`, images, [
+    ["a client that leaves stops every image", 'signal.addEventListener("abort", stop, { once: true });', "{}"],
+    ["images that succeeded are returned", "if (created.length === 0) throw failed;", "if (failed) throw failed;"],
+  ]),
+  ...rules("images", `${server}http/doors/answer-once.ts`, images, [
+    ["each image has an Idempotency-Key of its own", "part === 0 ? presented", "part >= 0 ? presented"],
   ]),
   ...rules("confinement", `${server}http/foundation/access-table.ts`, accessTable, [
     ["admin routes need an admin", '&& caller.role !== "admin")', "&& caller.role === undefined)"],
