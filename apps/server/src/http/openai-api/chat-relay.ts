@@ -24,8 +24,8 @@ type Chunk = Record<string, unknown>;
 /** Serialising a deeper chunk may overflow the stack. */
 const deepestChunk = deepestBody + 20;
 
-/** Stands for the text of a repeated chunk. */
-const mark = "\u2063gantry\u2063";
+/** Stands for the text of a repeated chunk. Other characters than ASCII would make every chunk slower to write. */
+const mark = `text-${crypto.randomUUID()}`;
 
 /**
  * Passes on the chunks of an upstream of the same protocol, with the model's name as the client knows it. Repairs what

@@ -85,7 +85,7 @@ test("the name of the model is replaced wherever it is, and texts that look like
     choices: [{ index: 0, delta: { content }, finish_reason: null }],
     model: "m-1",
   });
-  const texts = ['"model":"m-1"', "m-1", "\u2063gantry\u2063", "end"];
+  const texts = ['"model":"m-1"', "m-1", "end"];
   platform.native.play(sending(...texts.map(late), chunk({}, "stop"), "[DONE]"));
   const { chunks } = await ask();
   expect(chunks.map(({ choices }) => choices[0].delta.content ?? "").join("")).toBe(texts.join(""));
