@@ -21,7 +21,7 @@ const streams = Number(process.argv[2] ?? 256);
 const rounds = Number(process.env.ROUNDS ?? 5);
 const warmUpLoads = 6;
 /** CPU time is counted in hundredths of a second, so that one load is too short to compare. */
-const loadsPerRound = 2;
+const loadsPerRound = 3;
 const nativeBound = 1.05;
 const translatedBound = 1.15;
 
