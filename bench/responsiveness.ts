@@ -2,7 +2,10 @@
  * How soon the server reacts to a second start, a disconnected client, an approval, a hostile form and a flood of messages
  * from a tool server, and whether painting and counting leave the event loop free.
  */
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
@@ -32,6 +35,23 @@ async function medianOf(count: number, measure: () => Promise<number>): Promise<
   const times: number[] = [];
   for (let n = 0; n < count; n++) times.push(await measure());
   return median(times);
+}
+
+/** A chat server that sends one fragment and no end. */
+async function startStallingChat() {
+  const chat = { url: "", open: 0, close: () => {} };
+  const chunk = { id: "c", object: "chat.completion.chunk", choices: [{ index: 0, delta: { content: "word" } }] };
+  const server = createServer((request, response) => {
+    chat.open++;
+    response.once("close", () => chat.open--);
+    request.resume();
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  chat.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  chat.close = () => server.close();
+  return chat;
 }
 
 async function measureStart(): Promise<void> {
@@ -151,6 +171,36 @@ try {
     100,
     " ms",
   );
+
+  const stalling = await startStallingChat();
+  await gantry.putModel("stalling", {
+    ...{ ...common, title: "Stalling", kind: "text" },
+    input: { type: "object", properties: { prompt: text }, required: ["prompt"] },
+    output: { type: "object", properties: { output: { ...text, isStream: true } } },
+    backend: { type: "openai-chat", url: stalling.url, model: "stalling" },
+  });
+  const leaveChat = async () => {
+    const leaving = new AbortController();
+    const answer = await fetch(`${base}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "admin/stalling", stream: true, messages: [{ role: "user", content: "x" }] }),
+      signal: leaving.signal,
+    });
+    await answer.body?.getReader().read();
+    return timed(async () => {
+      leaving.abort();
+      while (stalling.open > 0) await sleep(1);
+    });
+  };
+  verdict(
+    "from an OpenAI client's leaving to the end of the upstream call, p50",
+    await medianOf(rounds, leaveChat),
+    "at most",
+    100,
+    " ms",
+  );
+  stalling.close();
 
   const many = JSON.stringify(Array(80_000).fill("value-499"));
   const wrong = JSON.stringify(Array(200_000).fill(""));

@@ -90,8 +90,9 @@ export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
     bodies: createBodyMemory(),
     corsOrigins: config.GANTRY_CORS_ORIGINS,
     routes: {
-      openai: [chatRoute, modelsRoute, embeddingsRoute, imagesRoutes, responsesRoutes],
+      openai: [chatRoute, embeddingsRoute, imagesRoutes, responsesRoutes],
       anthropic: [messagesRoutes],
+      both: [modelsRoute],
     },
   });
   await app.register(agentsApi, { log, routes: parts.agentsRoutes });

@@ -12,11 +12,7 @@ export type DoorRoutes = (app: FastifyInstance, deps: DoorDeps) => void;
 /** The protocols of other services under `/v1`, each in its own error dialect. */
 export async function doors(
   app: FastifyInstance,
-  {
-    version,
-    routes,
-    ...deps
-  }: DoorDeps & { version: string; routes: Record<"openai" | "anthropic", readonly DoorRoutes[]> },
+  { version, routes, ...deps }: DoorDeps & { version: string; routes: Record<Mount, readonly DoorRoutes[]> },
 ): Promise<void> {
   const mount = (dialectOf: (request: FastifyRequest) => ErrorDialect, add: (scope: FastifyInstance) => void) =>
     app.register(
@@ -31,11 +27,14 @@ export async function doors(
       },
       { prefix: "/v1" },
     );
-  // Lists of models have one path for both protocols.
+  for (const [name, dialectOf] of Object.entries(dialects)) {
+    await mount(dialectOf, (scope) => {
+      for (const add of routes[name as Mount]) add(scope, deps);
+    });
+  }
   await mount(
-    ({ headers }) => (headers["anthropic-version"] === undefined ? openaiDialect : anthropicDialect),
+    () => openaiDialect,
     (scope) => {
-      for (const add of routes.openai) add(scope, deps);
       for (const path of paths) addPreflight(scope, path);
       scope.get("/doors/openapi.json", async (request) => {
         const { doorsDocument } = await import("@gantry/wire/openapi");
@@ -43,13 +42,16 @@ export async function doors(
       });
     },
   );
-  await mount(
-    () => anthropicDialect,
-    (scope) => {
-      for (const add of routes.anthropic) add(scope, deps);
-    },
-  );
 }
+
+type Mount = "openai" | "anthropic" | "both";
+
+const dialects: Record<Mount, (request: FastifyRequest) => ErrorDialect> = {
+  openai: () => openaiDialect,
+  anthropic: () => anthropicDialect,
+  /** Lists of models have one path for both protocols. */
+  both: ({ headers }) => (headers["anthropic-version"] === undefined ? openaiDialect : anthropicDialect),
+};
 
 const paths = new Set(Object.values(doorOperations).map(({ path }) => path));
 

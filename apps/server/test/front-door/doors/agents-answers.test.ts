@@ -313,7 +313,7 @@ describe("a client that disconnects", () => {
     leave.abort();
     const leftAt = performance.now();
     await waitFor("the end of the call", () => platform.llm.open === 0);
-    expect(performance.now() - leftAt).toBeLessThan(2_000);
+    expect(performance.now() - leftAt).toBeLessThan(5_000);
     await settled;
     const newest = async () => (await platform.gantry.call("GET", "/v1/runs?limit=1")).body.runs[0];
     await waitFor("the end of the run", async () => (await newest()).status === "error");

