@@ -16,11 +16,14 @@ export interface Adaptations {
   /** The server accepts the thoughts that it sent. */
   takesThoughts: boolean;
   /** Optional fields that the server does not know. */
-  refusedHints: Set<(typeof hints)[number]>;
+  refusedHints: Set<string>;
 }
 
-/** Fields without which an answer is still right. OpenAI's older models refuse the first, its thinking models the second. */
-const hints = ["reasoning_effort", "parallel_tool_calls"] as const;
+/**
+ * Fields without which an answer is still right. OpenAI's older models refuse the first, its thinking models the second,
+ * and strict servers the others, which come in `extra`.
+ */
+const hints = ["reasoning_effort", "parallel_tool_calls", "prompt_cache_key", "service_tier", "verbosity"];
 
 export function createAdaptations(maxTokensField: Adaptations["maxTokensField"] = "max_tokens"): Adaptations {
   return {
@@ -68,7 +71,13 @@ export function learnFrom({ status, body }: UpstreamFailure, request: TextReques
 }
 
 function contentsOf({ native, messages, tools = [], extra = {} }: TextRequest): unknown {
-  return native ? [native.body.messages, native.body.tools] : [messages.map(contentOf), tools, extra];
+  return native ? [native.body.messages, native.body.tools] : [messages.map(contentOf), tools, without(extra, hints)];
+}
+
+/** The fields that are not among the names. */
+export function without(fields: Readonly<Record<string, unknown>>, names: Iterable<string>): Record<string, unknown> {
+  const dropped = new Set(names);
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !dropped.has(name)));
 }
 
 function contentOf(message: ChatMessage): unknown {

@@ -205,6 +205,7 @@ describe("oddities of servers with OpenAI's protocol", () => {
 
   it.each([
     ["reasoning_effort", "Unrecognized request argument supplied: reasoning_effort", { reasoningEffort: "low" }],
+    ["prompt_cache_key", "Extra inputs are not permitted: prompt_cache_key", { extra: { prompt_cache_key: "k" } }],
     [
       "parallel_tool_calls",
       "Unsupported parameter: 'parallel_tool_calls' is not supported with this model.",

@@ -4,7 +4,7 @@ import { withAnswerTool } from "../text/answer-tool.ts";
 import { createTextBackend, type TextBackendOptions, type TextProtocol } from "../text/backend.ts";
 import type { TextRequest } from "../text/request.ts";
 import { joinUrl } from "../upstream.ts";
-import { bindsAnswer, createAdaptations, learnFrom } from "./chat-adaptations.ts";
+import { bindsAnswer, createAdaptations, learnFrom, without } from "./chat-adaptations.ts";
 import { isStrict, messagesOf, writeTools } from "./chat-messages.ts";
 import { nativeBody } from "./chat-native.ts";
 import { namesRefusal, OpenAiReader, refusal } from "./chat-reader.ts";
@@ -28,7 +28,7 @@ export function createOpenAiChat(options: OpenAiChatOptions): ModelDriver & Chat
       top_p: request.topP,
       stop: request.stop?.length ? request.stop : undefined,
       reasoning_effort: learned.refusedHints.has("reasoning_effort") ? undefined : request.reasoningEffort,
-      ...request.extra,
+      ...(request.extra && without(request.extra, learned.refusedHints)),
       model,
       messages: messagesOf(request.messages, learned.takesThoughts ? server : undefined),
       stream: true,
