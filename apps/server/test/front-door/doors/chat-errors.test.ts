@@ -19,7 +19,6 @@ function ask(body: object, options: CallOptions = {}) {
 }
 
 describe("in both dialects", () => {
-  const anthropic = { "anthropic-version": "2023-06-01" };
   let poor: string;
   let limited: string;
 
@@ -105,7 +104,7 @@ describe("in both dialects", () => {
     ],
     [
       "a faulty field",
-      async () => [{ n: 2 }, {}],
+      async () => [{ messages: 5 }, {}],
       400,
       "invalid_request_error",
       "value_error",
@@ -131,7 +130,8 @@ describe("in both dialects", () => {
     const openai = await ask(body, options);
     expect(openai.status, openai.text).toBe(status);
     expect(openai.body).toEqual({ error: { message: expect.any(String), type, param: openai.body.error.param, code } });
-    const other = await ask(body, { ...options, headers: anthropic });
+    const json = { model: "admin/native", max_tokens: 8_192, messages: question, ...body };
+    const other = await platform.gantry.call("POST", "/v1/messages", { json, ...options });
     expect(other.status).toBe(status);
     expect(other.body).toMatchObject({ type: "error", error: { type: anthropicType, message: expect.any(String) } });
     expect(other.body.request_id).toBe(other.headers.get("x-request-id"));

@@ -187,8 +187,8 @@ test("aliases are put, listed by name and deleted, per user and for all users", 
   ]);
   expect((await stranger.aliases.list()).results).toEqual([]);
   expect(fieldsOf(await failureOf(client.aliases.put("no spaces", "gantry/none")))).toEqual([
-    "path.name",
     "body.model",
+    "path.name",
   ]);
   for (const { name } of all) expect(await client.aliases.delete(name)).toBeUndefined();
   expect(await failureOf(client.aliases.delete("fast"))).toMatchObject({ status: 404, type: "not_found" });
