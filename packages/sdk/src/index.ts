@@ -26,6 +26,7 @@ export type {
   CreditRecord,
   DeliveryRecord,
   DeliveryStatus,
+  Door,
   DriveFileRecord,
   DriveItem,
   DriveItemList,

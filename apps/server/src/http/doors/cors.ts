@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { discardBody } from "../foundation/discard-body.ts";
 
 const exposed =
   "x-request-id, request-id, x-gantry-prediction-id, x-gantry-run-id, x-gantry-cost, x-gantry-size, retry-after, x-should-retry";
@@ -20,6 +21,7 @@ export function useCors(app: FastifyInstance, origins: readonly string[]): void 
 
 /** Answers the preflight of a browser. Without allowed origins it allows nothing. */
 export function answerPreflight(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  discardBody(request.raw, reply.raw);
   if (reply.hasHeader("access-control-allow-origin")) {
     const asked = request.headers["access-control-request-headers"];
     reply.headers({

@@ -60,7 +60,7 @@ function isTooLong(cause: unknown): boolean {
 }
 
 function paramOf([where, ...steps]: Loc): string | null {
-  if (where !== "body" || steps.length === 0) return null;
+  if (where === "header" || steps.length === 0) return null;
   return steps.reduce<string>((path, step) => {
     if (typeof step === "number") return `${path}[${step}]`;
     return path === "" ? step : `${path}.${step}`;

@@ -57,5 +57,5 @@ const paths = new Set(Object.values(doorOperations).map(({ path }) => path));
 
 function addPreflight(app: FastifyInstance, path: string): void {
   const url = path.replace("{path}", "*").replace(/\{(\w+)\}/g, ":$1");
-  app.options(url, { config: { routes: [`OPTIONS /v1${path}`] } }, answerPreflight);
+  app.options(url, { config: { routes: [`OPTIONS /v1${path}`], readsBody: true } }, answerPreflight);
 }

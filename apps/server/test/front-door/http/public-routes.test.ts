@@ -18,7 +18,7 @@ const open = [
   "POST /console/api/session",
 ];
 const routes = Object.keys(accessTable)
-  .filter((row) => !open.includes(row))
+  .filter((row) => !open.includes(row) && !row.startsWith("OPTIONS "))
   .map((row) => row.replace("ALL ", "GET ").split(" ") as [method: string, url: string]);
 
 let gantry: GantryNode;
@@ -69,6 +69,18 @@ test.each([
   60_000,
 );
 
+test("a preflight needs no key, and its body is not read", async () => {
+  const paths = Object.keys(accessTable).filter((row) => row.startsWith("OPTIONS /v1/"));
+  expect(paths.length).toBeGreaterThan(10);
+  for (const row of paths) {
+    for (const { headers, body } of bodies) {
+      const path = row.split(" ")[1]?.replace(/\{\w+\}/g, "x");
+      const response = await fetch(gantry.url + path, { method: "OPTIONS", headers, ...(body && { body }) });
+      expect([row, response.status, await response.text()]).toEqual([row, 204, ""]);
+    }
+  }
+});
+
 test("public answers forbid content sniffing", async () => {
   const paths = open.map((row) => (row.split(" ")[1] ?? "").replace("*", "x"));
   for (const path of [...paths, "/healthz", "/readyz", "/nowhere"]) {
@@ -91,6 +103,7 @@ test("the root lists the entry points and reveals nothing about the machine", as
     "/api/v1/openapi.json",
     "/api/v2/openapi.json",
     "/v1/openapi.json",
+    "/v1/doors/openapi.json",
     "/mcp",
     "/healthz",
     "/readyz",
