@@ -12,13 +12,14 @@ import { aliasRoutes } from "../http/account-api/alias-routes.ts";
 import type { AccountApiDeps } from "../http/account-api/deps.ts";
 import { type StorageRouteDeps, storageRoutes } from "../http/account-api/storage-routes.ts";
 import { type AgentsRoutes, agentsApi } from "../http/agents-api/agents-api.ts";
+import { anthropicDialect } from "../http/anthropic-api/anthropic-dialect.ts";
 import { messagesRoutes } from "../http/anthropic-api/messages-routes.ts";
 import { type BlobApiDeps, blobApi } from "../http/blob-api/index.ts";
 import { consoleFiles } from "../http/console-api/console-files.ts";
 import { sessionRoutes } from "../http/console-api/session-routes.ts";
 import { docsPages } from "../http/docs-pages/index.ts";
 import { createBodyMemory } from "../http/doors/body-memory.ts";
-import { doors } from "../http/doors/doors.ts";
+import { commonRoutes, doors } from "../http/doors/doors.ts";
 import { requireCaller } from "../http/foundation/require-caller.ts";
 import { createServer } from "../http/foundation/server.ts";
 import { type McpApiDeps, mcpApi } from "../http/mcp/mcp-api.ts";
@@ -30,6 +31,7 @@ import { chatRoute } from "../http/openai-api/chat-route.ts";
 import { embeddingsRoute } from "../http/openai-api/embeddings-route.ts";
 import { imagesRoutes } from "../http/openai-api/images-routes.ts";
 import { modelsRoute } from "../http/openai-api/models-route.ts";
+import { openaiDialect } from "../http/openai-api/openai-dialect.ts";
 import { responsesRoutes } from "../http/openai-api/responses-routes.ts";
 
 const consoleFolder = fileURLToPath(new URL("../../../console/dist", import.meta.url));
@@ -89,11 +91,15 @@ export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
     ...parts,
     bodies: createBodyMemory(),
     corsOrigins: config.GANTRY_CORS_ORIGINS,
-    routes: {
-      openai: [chatRoute, embeddingsRoute, imagesRoutes, responsesRoutes],
-      anthropic: [messagesRoutes],
-      both: [modelsRoute],
-    },
+    mounts: [
+      { dialectOf: () => openaiDialect, routes: [chatRoute, embeddingsRoute, imagesRoutes, responsesRoutes] },
+      { dialectOf: () => anthropicDialect, routes: [messagesRoutes] },
+      // Lists of models have one path for both protocols.
+      {
+        dialectOf: ({ headers }) => (headers["anthropic-version"] === undefined ? openaiDialect : anthropicDialect),
+        routes: [modelsRoute, commonRoutes(parts.version)],
+      },
+    ],
   });
   await app.register(agentsApi, { log, routes: parts.agentsRoutes });
   await app.register(modelCards, { models, authenticate, version: parts.version });

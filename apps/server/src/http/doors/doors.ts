@@ -1,7 +1,5 @@
 import { doorOperations } from "@gantry/wire/operations";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { anthropicDialect } from "../anthropic-api/anthropic-dialect.ts";
-import { openaiDialect } from "../openai-api/openai-dialect.ts";
 import { useLargeBodies } from "./body-memory.ts";
 import { answerPreflight, useCors } from "./cors.ts";
 import type { DoorDeps } from "./deps.ts";
@@ -9,13 +7,19 @@ import { type ErrorDialect, useDoorDialect } from "./door-error.ts";
 
 export type DoorRoutes = (app: FastifyInstance, deps: DoorDeps) => void;
 
+/** The routes of one protocol. */
+export interface Mount {
+  dialectOf(request: FastifyRequest): ErrorDialect;
+  routes: readonly DoorRoutes[];
+}
+
 /** The protocols of other services under `/v1`, each in its own error dialect. */
 export async function doors(
   app: FastifyInstance,
-  { version, routes, ...deps }: DoorDeps & { version: string; routes: Record<Mount, readonly DoorRoutes[]> },
+  { mounts, ...deps }: DoorDeps & { mounts: readonly Mount[] },
 ): Promise<void> {
-  const mount = (dialectOf: (request: FastifyRequest) => ErrorDialect, add: (scope: FastifyInstance) => void) =>
-    app.register(
+  for (const { dialectOf, routes } of mounts) {
+    await app.register(
       async (scope) => {
         useDoorDialect(scope, deps.log, dialectOf);
         scope.addHook("onRequest", async (request, reply) => {
@@ -23,35 +27,23 @@ export async function doors(
         });
         useCors(scope, deps.corsOrigins);
         useLargeBodies(scope, deps.bodies);
-        add(scope);
+        for (const add of routes) add(scope, deps);
       },
       { prefix: "/v1" },
     );
-  for (const [name, dialectOf] of Object.entries(dialects)) {
-    await mount(dialectOf, (scope) => {
-      for (const add of routes[name as Mount]) add(scope, deps);
-    });
   }
-  await mount(
-    () => openaiDialect,
-    (scope) => {
-      for (const path of paths) addPreflight(scope, path);
-      scope.get("/doors/openapi.json", async (request) => {
-        const { doorsDocument } = await import("@gantry/wire/openapi");
-        return doorsDocument(request.baseUrl, version);
-      });
-    },
-  );
 }
 
-type Mount = "openai" | "anthropic" | "both";
-
-const dialects: Record<Mount, (request: FastifyRequest) => ErrorDialect> = {
-  openai: () => openaiDialect,
-  anthropic: () => anthropicDialect,
-  /** Lists of models have one path for both protocols. */
-  both: ({ headers }) => (headers["anthropic-version"] === undefined ? openaiDialect : anthropicDialect),
-};
+/** Belongs to all protocols, so one mount has it. */
+export function commonRoutes(version: string): DoorRoutes {
+  return (app) => {
+    for (const path of paths) addPreflight(app, path);
+    app.get("/doors/openapi.json", async (request) => {
+      const { doorsDocument } = await import("@gantry/wire/openapi");
+      return doorsDocument(request.baseUrl, version);
+    });
+  };
+}
 
 const paths = new Set(Object.values(doorOperations).map(({ path }) => path));
 
