@@ -23,7 +23,7 @@ export const putPlanBody = z.strictObject({
     .nullable()
     .optional()
     .describe(
-      "Bytes that each user may store in uploads and drives; 0: no quota; null: the server's default; omitted: unchanged.",
+      "Bytes that each user may store in uploads, drives and responses; 0: no quota; null: the server's default; omitted: unchanged.",
     ),
 });
 export type PutPlanBody = z.infer<typeof putPlanBody>;
@@ -35,7 +35,9 @@ export const planRecord = z.strictObject({
   storage_bytes: z
     .int()
     .nullable()
-    .describe("Bytes that each user may store in uploads and drives; 0: no quota; null: the server's default."),
+    .describe(
+      "Bytes that each user may store in uploads, drives and responses; 0: no quota; null: the server's default.",
+    ),
   users: z.int().describe("Number of users with this plan."),
 });
 export type PlanRecord = z.infer<typeof planRecord>;
@@ -163,7 +165,7 @@ export const meRecord = z.object({
   currency: z.literal("USD"),
   storage: z
     .object({
-      used_bytes: z.int().describe("Uploads and drives; outputs of predictions do not count."),
+      used_bytes: z.int().describe("Uploads, drives and stored responses; outputs of predictions do not count."),
       allowed_bytes: z.int().nullable().describe("Null: no quota."),
     })
     .describe("Used and allowed storage."),

@@ -137,7 +137,7 @@ export const settings = {
     36_500,
   ),
   GANTRY_UPLOAD_BYTES_PER_USER: integer(
-    "Storage quota per user in bytes, for uploads and drives. The plan's `storage_bytes` overrides it. 0 means no quota.",
+    "Storage quota per user in bytes, for uploads, drives and stored responses. The plan's `storage_bytes` overrides it. 0 means no quota.",
     0,
     0,
     Number.MAX_SAFE_INTEGER,

@@ -8,5 +8,7 @@ export function StorageUsed({ resource }: { resource: "files" | "drives" }) {
   if (!data) return null;
   const { used_bytes, allowed_bytes } = data.storage;
   const allowed = allowed_bytes === null ? "" : ` of ${bytes(allowed_bytes)}`;
-  return <p className="text-muted text-sm">{`Storage used: ${bytes(used_bytes)}${allowed} (uploads and drives).`}</p>;
+  return (
+    <p className="text-muted text-sm">{`Storage used: ${bytes(used_bytes)}${allowed} (uploads, drives and stored responses).`}</p>
+  );
 }

@@ -1,6 +1,7 @@
 import type { Sql } from "../../engines/database/database.ts";
 import { firstIdAt } from "../../kernel/first-id-at.ts";
 import type { Scope } from "../accounts/index.ts";
+import { countStored } from "../files/index.ts";
 import type { Item, NewTurn, StoredTurn, TurnEnd } from "./response.ts";
 
 /** Turns of other users do not match, nor those of other keys if the key is confined. */
@@ -13,23 +14,32 @@ const json = (value: unknown) => (value === null ? null : JSON.stringify(value))
 export async function insertTurn(sql: Sql, owner: { userId: string; keyId: string }, turn: NewTurn): Promise<void> {
   const [input, output] = [JSON.stringify(turn.input), JSON.stringify(turn.output)];
   await sql`
+    with stored as (
     insert into responses (id, user_id, key_id, model_name, prediction_id, run_id, endpoint_id, previous_id, status, request,
       input, output, usage, error, incomplete_details, bytes, created_at, ended_at)
     values (${turn.id}, ${owner.userId}, ${owner.keyId}, ${turn.modelName}, ${turn.predictionId}, ${turn.runId ?? null},
       ${turn.endpointId ?? null}, ${turn.previousId}, ${turn.status}, ${JSON.stringify(turn.request)}::text::json,
       ${input}::text::json, ${output}::text::json, ${json(turn.usage)}::text::json, ${json(turn.error)}::text::json,
       ${json(turn.incompleteDetails)}::text::json, ${bytesOf(input, output)}, ${turn.createdAt}, ${turn.endedAt})
-    on conflict (id) do nothing`;
+    on conflict (id) do nothing
+    returning user_id as owner_id, bytes as more
+    ) ${counting(sql, sql`stored`)}`;
 }
+
+/** Stored turns count towards the user's storage quota. `changes` has `owner_id` and `more`. */
+const counting = (sql: Sql, changes: ReturnType<Sql>) => countStored(sql, sql`select owner_id, more from ${changes}`);
 
 /** Completes a background turn, once. */
 export async function endTurn(sql: Sql, id: string, end: TurnEnd, endedAt: Date): Promise<void> {
   const output = JSON.stringify(end.output);
   await sql`
+    with stored as (
     update responses set status = ${end.status}, output = ${output}::text::json, usage = ${json(end.usage)}::text::json,
       error = ${json(end.error)}::text::json, incomplete_details = ${json(end.incompleteDetails)}::text::json,
       bytes = bytes + ${Buffer.byteLength(output)}, ended_at = ${endedAt}
-    where id = ${id} and status = 'queued'`;
+    where id = ${id} and status = 'queued'
+    returning user_id as owner_id, new.bytes - old.bytes as more
+    ) ${counting(sql, sql`stored`)}`;
 }
 
 function bytesOf(...texts: string[]): number {
@@ -54,7 +64,11 @@ export async function findInput(sql: Sql, scope: Scope, id: string): Promise<Ite
 }
 
 export async function deleteTurn(sql: Sql, scope: Scope, id: string): Promise<boolean> {
-  const rows = await sql`delete from responses r where r.id = ${id} and ${own(sql, scope)} returning 1`;
+  const rows = await sql`
+    with gone as (
+      delete from responses r where r.id = ${id} and ${own(sql, scope)} returning user_id as owner_id, -bytes as more
+    ), counted as (${counting(sql, sql`gone`)})
+    select 1 from gone`;
   return rows.length > 0;
 }
 
@@ -106,10 +120,13 @@ export async function selectLinks(sql: Sql, scope: Scope, ids: readonly string[]
 /** Ids begin with the time of creation, so the primary key finds the old ones. */
 export async function deleteOldResponses(sql: Sql, before: Date, limit: number): Promise<number> {
   const rows = await sql`
+    with gone as (
     delete from responses where id = any(array(
       select id from responses where id < ${firstIdAt("resp", before)} and coalesce(ended_at, created_at) < ${before}
         and not exists (select 1 from live_predictions l where l.id = prediction_id)
       order by id limit ${limit} for update skip locked))
-    returning 1`;
+    returning user_id as owner_id, -bytes as more
+    ), counted as (${counting(sql, sql`gone`)})
+    select 1 from gone`;
   return rows.length;
 }

@@ -6,7 +6,7 @@ import type { Clock } from "../../kernel/clock.ts";
 export interface AccountApiDeps {
   accounts: Accounts;
   billing: Billing;
-  /** Storage that a user has used and may use, in uploads and drives. */
+  /** Storage that a user has used and may use, in uploads, drives and responses. */
   storageOf(userId: string): Promise<Storage>;
   clock: Clock;
   /** Of the program. */

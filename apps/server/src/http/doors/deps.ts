@@ -12,7 +12,7 @@ export interface DoorDeps {
   log: Log;
   models: Models;
   predictions: Predictions;
-  files: Pick<Files, "openOwnedFile">;
+  files: Pick<Files, "openOwnedFile" | "refuseBeyondQuota">;
   responses: Responses;
   runs: Runs;
   agents: Agents;

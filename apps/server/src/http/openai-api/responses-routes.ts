@@ -31,6 +31,8 @@ export const responsesRoutes: DoorRoutes = (app, deps) => {
     const call: ResponseCall = { deps, reply, caller, asked: await readCounted(deps, caller, body) };
     const modelName = String(body.model);
     if (call.asked.previousId === undefined && asksNothing(call.asked.items)) return answerNothing(call, body.model);
+    if (call.asked.store)
+      await deps.files.refuseBeyondQuota(caller.userId, Number(request.headers["content-length"] ?? 1));
     if (call.asked.background) return answerInBackground({ ...call, request, modelName });
     return answerChat(deps, responsesDoor(call), request, reply);
   });

@@ -4,7 +4,7 @@ import { createClient } from "../../../../../packages/sdk/src/index.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 import { inTurn, startScriptedLlm, toolResults } from "../../support/scripted-llm.ts";
 
-/** Uploads and drives share one quota per user. */
+/** Uploads, drives and stored responses share one quota per user. */
 
 let gantry: GantryNode;
 let second: GantryNode;
@@ -153,4 +153,21 @@ describe("the quota of a plan", () => {
     const limits = { requests_per_minute: null, parallel: null, storage_bytes: 7 };
     expect(await admin.plans.put("shelf", limits)).toMatchObject({ storage_bytes: 7 });
   });
+});
+
+test("stored responses count, are refused beyond the quota, and free it when deleted", async () => {
+  const key = await gantry.newUser("talker");
+  const respond = (size: number, store?: boolean) =>
+    gantry.call("POST", "/v1/responses", { key, json: { model: "gantry/rules", input: text(size), store } });
+  const first = await respond(60_000);
+  expect(first.status, first.text).toBe(200);
+  const used = (await storageOf(key)).used_bytes;
+  expect(used).toBeGreaterThan(60_000);
+  const refused = await respond(60_000);
+  expect([refused.status, refused.body.error.message]).toEqual([413, expect.stringContaining("stored responses")]);
+  expect(refused.headers.get("x-should-retry")).toBe("false");
+  expect((await respond(60_000, false)).status).toBe(200);
+  expect((await storageOf(key)).used_bytes).toBe(used);
+  expect((await remove(key, `/v1/responses/${first.body.id}`)).status).toBe(200);
+  expect((await storageOf(key)).used_bytes).toBe(0);
 });
