@@ -7,7 +7,7 @@ import type { Queue } from "../../engines/queue/queue.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Micros } from "../../kernel/money.ts";
-import type { Caller, Scope } from "../accounts/index.ts";
+import type { Scope } from "../accounts/index.ts";
 import { reservationOf } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
 import type { Nodes } from "../nodes/index.ts";
@@ -46,6 +46,7 @@ import {
 } from "./idempotency/idempotency.ts";
 import {
   type CheckedInput,
+  type ImageRequest,
   type InputDeps,
   type InputRequest,
   imageReader,
@@ -108,7 +109,7 @@ export interface Predictions {
     },
   ): Promise<ReceivedForm>;
   /** Reads the images of one request of a chat protocol. */
-  imageReader(caller: Caller, signal: AbortSignal): ReadImage;
+  imageReader(request: ImageRequest): ReadImage;
   /** Runs a prediction whose client is connected here. */
   run(request: RunRequest): Promise<RunEnd>;
   /** Calls a text model for a run. Rejects if the call was not admitted. */
@@ -200,7 +201,7 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
     readInput: (request) => readModelInput(deps, request),
     receiveForm: ({ model, readForm, extras, mayBeRepeat, signal }) =>
       receiveForm({ manifest: model.manifest, form: readForm, spoolDir: deps.spoolDir, extras, mayBeRepeat, signal }),
-    imageReader: (caller, signal) => imageReader(deps, caller, signal),
+    imageReader: (request) => imageReader(deps, request),
     run: (request) => runPrediction(runDeps, request),
     chat: (request) => chatWithModel(runDeps, request),
     converse: (request) => converse(runDeps, request),

@@ -9,6 +9,7 @@ import type { DoorDeps } from "./deps.ts";
 import { failStream } from "./fail-stream.ts";
 import type { AgentTarget } from "./find-target.ts";
 import { holdStream } from "./held-stream.ts";
+import { imageReaderFor } from "./read-image.ts";
 
 interface ChatOfAgent {
   deps: DoorDeps;
@@ -35,7 +36,8 @@ export async function answerWithAgent(call: ChatOfAgent): Promise<unknown> {
     address: call.address,
     door: door.door,
     body,
-    readMessages: async () => (await asked.translate(deps.predictions.imageReader(caller, client.signal))).messages,
+    readMessages: async () =>
+      (await asked.translate(imageReaderFor(deps, { caller, reply: call.reply, signal: client.signal }))).messages,
     metadata: asked.metadata,
     idempotencyKey: checkIdempotencyKey(request.headers["idempotency-key"]),
     baseUrl: request.baseUrl,

@@ -6,6 +6,7 @@ import {
   type DoorChat,
   type EndedPrediction,
   type Outcome,
+  type ReadImage,
   type Reply,
   rateHeaders,
   storedReply,
@@ -24,6 +25,7 @@ import type { DoorDeps } from "./deps.ts";
 import { failStream } from "./fail-stream.ts";
 import { findTarget } from "./find-target.ts";
 import { type HeldStream, holdStream } from "./held-stream.ts";
+import { imageReaderFor } from "./read-image.ts";
 import { argumentsText } from "./tool-arguments.ts";
 
 interface ChatOfModel {
@@ -57,7 +59,8 @@ export async function answerChat(
   const { model } = target;
   const { asked, chat } = await countWrongInput(deps.predictions.look, { caller, model, route: "sync" }, async () => {
     const read = await door.read(body, request);
-    return { asked: read, chat: await chatOf(deps, door, read, { body, caller, model, client }) };
+    const readImage = imageReaderFor(deps, { caller, reply, signal: client.signal });
+    return { asked: read, chat: await chatOf(door, read, { body, model, readImage }) };
   });
   const call: ChatOfModel = { deps, door, asked, request, reply, caller, client, modelName, model };
   return answerOnce(deps, request, {
@@ -71,25 +74,16 @@ export async function answerChat(
 
 /** A backend of the same protocol gets the request as it is. */
 async function chatOf(
-  { predictions }: DoorDeps,
   door: ChatDoor,
   { maxTokens, stream, nativeHeaders: headers, nativeBody, translate }: DoorRequest,
-  {
-    body: given,
-    caller,
-    model,
-    client,
-  }: { body: Record<string, unknown>; caller: Caller; model: Model; client: Client },
+  { body: given, model, readImage }: { body: Record<string, unknown>; model: Model; readImage: ReadImage },
 ): Promise<DoorChat> {
   const limit = maxTokens === undefined ? {} : { maxTokens };
   if (door.native !== undefined && door.native === model.manifest.backend.type) {
     const body = nativeBody ?? given;
     return { messages: [], ...limit, native: { protocol: door.native, body, stream, ...(headers && { headers }) } };
   }
-  return {
-    ...(await translate(predictions.imageReader(caller, client.signal), model.manifest.backend.type)),
-    ...limit,
-  };
+  return { ...(await translate(readImage, model.manifest.backend.type)), ...limit };
 }
 
 async function sendAnswer(call: ChatOfModel, chat: DoorChat, promisedId: string | undefined): Promise<unknown> {

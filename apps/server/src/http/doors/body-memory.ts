@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { fault } from "../../kernel/errors.ts";
 import { deepestBody, isWithinDepth } from "../../kernel/storable-issues.ts";
 import { jsonParserOf } from "../foundation/parse-json.ts";
@@ -51,6 +51,30 @@ export function createBodyMemory(all = allBodies, ofUser = bodiesOfUser): BodyMe
   };
 }
 
+/** What each open answer holds. One listener for all of it, because a request may contain many images. */
+const heldBy = new WeakMap<FastifyReply, TakenMemory[]>();
+
+/** Holds memory until the request is answered. */
+export function holdMemory(bodies: BodyMemory, userId: string, reply: FastifyReply, bytes: number): TakenMemory {
+  // The end of the answer has passed, and would not release it.
+  if (reply.raw.destroyed) throw fault("generation_cancelled", "The client disconnected");
+  const memory = bodies.take(userId, bytes);
+  if (!memory) {
+    throw fault("service_unavailable", "Too many large requests are in progress. Try again in a moment.", {
+      retryAfterSeconds: 1,
+    });
+  }
+  const held = heldBy.get(reply) ?? [];
+  if (held.length === 0) {
+    heldBy.set(reply, held);
+    reply.raw.once("close", () => {
+      for (const one of held) one.release();
+    });
+  }
+  held.push(memory);
+  return memory;
+}
+
 /** Lets the JSON bodies of a plugin be large, as long as they fit into the shared memory until they are answered. */
 export function useLargeBodies(app: FastifyInstance, bodies: BodyMemory): void {
   /** Requests that do not announce their length. */
@@ -62,13 +86,7 @@ export function useLargeBodies(app: FastifyInstance, bodies: BodyMemory): void {
     // The parser refuses it by its length.
     if (!(bytes > 0 && bytes <= largestBody)) return;
     const { userId } = await callerOf(request);
-    const memory = bodies.take(userId, bytes);
-    if (!memory) {
-      throw fault("service_unavailable", "Too many large requests are in progress. Try again in a moment.", {
-        retryAfterSeconds: 1,
-      });
-    }
-    reply.raw.once("close", memory.release);
+    const memory = holdMemory(bodies, userId, reply, bytes);
     if (length === undefined) unmeasured.set(request, memory);
   });
   // Translations walk through the body.

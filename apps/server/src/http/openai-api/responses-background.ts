@@ -13,6 +13,7 @@ import {
 import { nothingYet, responseIdOf } from "../../features/responses/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { findTarget } from "../doors/find-target.ts";
+import { imageReaderFor } from "../doors/read-image.ts";
 import { clientPresence } from "../foundation/client-presence.ts";
 import { responseBody } from "./responses-body.ts";
 import { type Conversation, type ResponseCall, readConversation } from "./responses-door.ts";
@@ -40,7 +41,7 @@ export async function answerInBackground(call: BackgroundCall): Promise<Record<s
   const signal = clientPresence(reply);
   const queued = await countWrongInput(deps.predictions.look, { caller, model, route: "async" }, async () => {
     const { input, translate } = await readConversation(call);
-    const chat = await translate(deps.predictions.imageReader(caller, signal), model.manifest.backend.type);
+    const chat = await translate(imageReaderFor(deps, { caller, reply, signal }), model.manifest.backend.type);
     return { model, input, chat: { ...chat, ...(asked.maxTokens !== undefined && { maxTokens: asked.maxTokens }) } };
   });
   const key = checkIdempotencyKey(request.headers["idempotency-key"]);

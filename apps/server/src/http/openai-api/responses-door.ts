@@ -9,7 +9,8 @@ import {
   type TurnEnd,
   turnEndOf,
 } from "../../features/responses/index.ts";
-import { fault, type Loc } from "../../kernel/errors.ts";
+import type { Loc } from "../../kernel/errors.ts";
+import { holdMemory } from "../doors/body-memory.ts";
 import type { ChatAnswered, ChatBegun, ChatDoor, DoorRequest } from "../doors/chat-door.ts";
 import type { DoorDeps } from "../doors/deps.ts";
 import { responseBody } from "./responses-body.ts";
@@ -107,15 +108,7 @@ async function readItems({
 }: ResponseCall): Promise<Record<"earlier" | "own", PlacedItem[]>> {
   const { earlier: stored } = deps.responses;
   const scope = scopeOf(caller);
-  const take = (bytes: number) => {
-    const taken = deps.bodies.take(caller.userId, bytes);
-    if (!taken) {
-      throw fault("service_unavailable", "Too many large requests are in progress. Try again in a moment.", {
-        retryAfterSeconds: 1,
-      });
-    }
-    reply.raw.once("close", taken.release);
-  };
+  const take = (bytes: number) => void holdMemory(deps.bodies, caller.userId, reply, bytes);
   const loc: Loc = ["body", "previous_response_id"];
   const before = asked.previousId === undefined ? [] : await stored.chain(scope, asked.previousId, take);
   const references = asked.items

@@ -1,4 +1,6 @@
-import { request } from "node:http";
+import { once } from "node:events";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { answering, beginStream } from "../../../src/engines/models/test-upstreams/text-upstream.ts";
 import { useDoorsPlatform } from "../../support/doors-platform.ts";
@@ -102,4 +104,32 @@ test("small bodies without a length do not take the memory of large ones", async
   expect(seen.filter((status) => status === 200).length).toBeGreaterThanOrEqual(4);
   platform.native.play(answering({ text: ["A"], usage }));
   await waitFor("another large body", async () => (await post(bodyOf(31 * megabyte))).status === 200);
+});
+
+test("images that the server fetches share the bound of large bodies", async () => {
+  const key = await platform.gantry.newUser("gallery");
+  const png = Buffer.concat([Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"), Buffer.alloc(30 * megabyte)]);
+  const gallery = createServer((_, response) => response.writeHead(200, { "content-type": "image/png" }).end(png));
+  await once(gallery.listen(0, "127.0.0.1"), "listening");
+  const { port } = gallery.address() as AddressInfo;
+  platform.translated.play(({ response }) => beginStream(response));
+  const content = [{ type: "image_url", image_url: { url: `http://127.0.0.1:${port}/a.png` } }];
+  const leave = new AbortController();
+  const body = JSON.stringify({ model: "admin/translated", messages: [{ role: "user", content }] });
+  const ask = () => post(body, { key, signal: leave.signal });
+  try {
+    const held = Array.from({ length: 4 }, ask);
+    for (const one of held) one.catch(() => {});
+    await waitFor("four calls", () => platform.translated.requests.length === 4);
+    const fifth = await ask();
+    expect([fifth.status, fifth.headers.get("x-should-retry")]).toEqual([503, "true"]);
+  } finally {
+    leave.abort();
+    gallery.close();
+  }
+  await waitFor("free memory", async () => {
+    const again = new AbortController();
+    const answer = post(body.replaceAll(`http://127.0.0.1:${port}/a.png`, "data:,"), { key, signal: again.signal });
+    return (await answer).status === 400;
+  });
 });

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import Anthropic from "@anthropic-ai/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifyLedger } from "../../../src/features/billing/index.ts";

@@ -3,7 +3,7 @@ export type { Extras } from "./check-fields.rules.ts";
 export type { OpenStored } from "./fetch-file.ts";
 export type { FormBody, FormEntry, FormFile, FormReader } from "./form.ts";
 export { formOfValues, type OpenValue } from "./form-of-values.ts";
-export { type InlineImage, imageReader, type ReadImage } from "./read-image.ts";
+export { type ImageRequest, type InlineImage, imageReader, type ReadImage } from "./read-image.ts";
 export {
   type CheckedInput,
   type InputDeps,

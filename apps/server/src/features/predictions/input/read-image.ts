@@ -22,11 +22,17 @@ const mostImages = 500;
 /** Not decoded here: the model behind the chat does that. */
 const field = { name: "image", file: planFile({ "x-media": "file", "x-formats": [".jpg", ".png", ".webp", ".gif"] }) };
 
+export interface ImageRequest {
+  caller: Caller;
+  signal: AbortSignal;
+  /** Reserves memory for an image, or throws. Admission comes later, so the limits of the plan do not apply yet. */
+  takeMemory(bytes: number): void;
+}
+
 /** A reader for the images of one request. */
 export function imageReader(
   { spoolDir, net, media, openStored }: InputDeps,
-  caller: Caller,
-  signal: AbortSignal,
+  { caller, signal, takeMemory }: ImageRequest,
 ): ReadImage {
   let bytesLeft = mostInlineBytes;
   let images = 0;
@@ -54,6 +60,7 @@ export function imageReader(
       }
       bytesLeft -= file.size;
       if (bytesLeft < 0) throw tooLarge(loc);
+      takeMemory(file.size);
       const chunks: Buffer[] = [];
       for await (const chunk of await file.open()) chunks.push(chunk as Buffer);
       return { contentType: file.contentType, base64: Buffer.concat(chunks).toString("base64") };
