@@ -2,8 +2,8 @@ import { z } from "zod";
 import { dollars } from "./dollars.ts";
 import { oneOf } from "./field-schema.ts";
 import { isRecord } from "./field-value.ts";
-import { pricingSchema } from "./manifest-schema.ts";
 import { aliasNamePattern, isEndpointId } from "./names.ts";
+import { pricingSchema } from "./pricing-schema.ts";
 import { takenDown } from "./take-downs.ts";
 
 export const agentVisibilities = ["private", "public"] as const;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { oneOf, tell } from "./field-schema.ts";
 import { isRecord } from "./field-value.ts";
+import { headerTexts, queryTexts, secretName } from "./secret-texts.ts";
 
 type Need = "required" | "optional" | "refused";
 
@@ -31,8 +32,6 @@ export const promptedBackends: ReadonlySet<unknown> = new Set<BackendType>([
   "google",
 ]);
 
-export const secretNamePattern = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}$/;
-
 const endpointId = /^[^/\s]+\/[^/\s]+$/;
 
 /** The base URL: no query, fragment or credentials (use secrets). */
@@ -42,7 +41,7 @@ function isBase(text: string): boolean {
   return url.username === "" && url.password === "" && !text.includes("?") && !text.includes("#");
 }
 
-const base = z
+export const baseUrl = z
   .string()
   .max(2048)
   .superRefine((text, ctx) => {
@@ -54,31 +53,32 @@ const base = z
     });
   });
 
-export const backendSchema = z
-  .strictObject({
-    type: oneOf(Object.keys(backendTypes) as [BackendType, ...BackendType[]]).describe("The protocol."),
-    url: base.optional().describe("The base URL; the server appends the protocol's path."),
-    model: z.string().min(1).max(200).optional().describe("The name of the model at the backend."),
-    secret: z
-      .string()
-      .regex(secretNamePattern, "Must be the name of a stored secret: letters, digits, _, . and -, at most 63")
-      .optional()
-      .describe("The name of a stored secret of the owner, see `PUT /api/v2/secrets/{name}`."),
-  })
-  .superRefine(
-    (backend: unknown, ctx) => {
-      if (!isRecord(backend) || typeof backend.type !== "string" || !Object.hasOwn(backendTypes, backend.type)) return;
-      const needs: Record<string, Need> = backendTypes[backend.type as BackendType];
-      for (const [name, need] of Object.entries(needs)) {
-        if (need === "required" && backend[name] === undefined) {
-          ctx.addIssue({ code: "invalid_type", expected: "string", path: [name], message: "Field required" });
-        } else if (need === "refused" && backend[name] !== undefined) {
-          tell(ctx, [name], `A ${backend.type} backend has no ${name}`);
-        }
-      }
-      if (backend.type === "gantry" && typeof backend.model === "string" && !endpointId.test(backend.model)) {
-        tell(ctx, ["model"], "Must be the endpoint id of a model on that server: owner/name");
-      }
-    },
-    { when: () => true },
-  );
+export const backendFields = {
+  type: oneOf(Object.keys(backendTypes) as [BackendType, ...BackendType[]]).describe("The protocol."),
+  url: baseUrl.optional().describe("The base URL; the server appends the protocol's path."),
+  model: z.string().min(1).max(200).optional().describe("The name of the model at the backend."),
+  secret: secretName.optional().describe("The name of a stored secret of the owner, see `PUT /api/v2/secrets/{name}`."),
+  headers: headerTexts
+    .optional()
+    .describe("Headers of every call. `{{secret:name}}` stands for a stored secret of the owner."),
+  query: queryTexts.optional().describe("Query parameters of every call, with secrets as in `headers`."),
+};
+
+/** Checks that depend on the type. */
+export function checkBackend(backend: unknown, ctx: z.RefinementCtx<unknown>): void {
+  if (!isRecord(backend) || typeof backend.type !== "string" || !Object.hasOwn(backendTypes, backend.type)) return;
+  const needs: Record<string, Need> = backendTypes[backend.type as BackendType];
+  const all = needs.url === "refused" ? { ...needs, headers: "refused", query: "refused" } : needs;
+  for (const [name, need] of Object.entries(all)) {
+    if (need === "required" && backend[name] === undefined) {
+      ctx.addIssue({ code: "invalid_type", expected: "string", path: [name], message: "Field required" });
+    } else if (need === "refused" && backend[name] !== undefined) {
+      tell(ctx, [name], `A ${backend.type} backend has no ${name}`);
+    }
+  }
+  if (backend.type === "gantry" && typeof backend.model === "string" && !endpointId.test(backend.model)) {
+    tell(ctx, ["model"], "Must be the endpoint id of a model on that server: owner/name");
+  }
+}
+
+export const backendSchema = z.strictObject(backendFields).superRefine(checkBackend, { when: () => true });

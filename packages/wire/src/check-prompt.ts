@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { promptedBackends } from "./backend-schema.ts";
+import { givenBackends } from "./backends.ts";
 import { tell } from "./field-schema.ts";
 import { isRecord, typesOf } from "./field-value.ts";
 
@@ -11,12 +12,14 @@ const at = ["input", "properties", "prompt"];
  * Every call of a model with a `prompt` must have one, or an image instead. Otherwise the call would be accepted and
  * fail.
  */
-export function checkPrompt({ backend, input }: Fields, ctx: z.RefinementCtx<unknown>): void {
-  if (!isRecord(backend) || !promptedBackends.has(backend.type)) return;
+export function checkPrompt(manifest: Fields, ctx: z.RefinementCtx<unknown>): void {
+  const types = givenBackends(manifest).map(({ backend }) => backend.type);
+  if (!types.some((type) => promptedBackends.has(type))) return;
+  const { input } = manifest;
   if (!isRecord(input) || !isRecord(input.properties)) return;
   const { properties } = input;
   const required: readonly unknown[] = Array.isArray(input.required) ? input.required : [];
-  if (backend.type !== "builtin" && hasPicture(properties, required)) return;
+  if (!types.includes("builtin") && hasPicture(properties, required)) return;
   const { prompt } = properties;
   if (prompt === undefined) {
     ctx.addIssue({ code: "invalid_type", expected: "string", path: at, message: "Field required" });

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { BackendType } from "./backend-schema.ts";
+import { givenBackends } from "./backends.ts";
 import { tell } from "./field-schema.ts";
 import { isRecord, typesOf } from "./field-value.ts";
 import type { ObjectSchema } from "./manifest.ts";
@@ -48,15 +49,16 @@ const embeddingBackends: ReadonlySet<unknown> = new Set<BackendType>(["openai-em
 
 /** The embeddings route of the OpenAI API sends `input` and reads `embeddings`. */
 export function checkEmbedding(manifest: Fields, ctx: z.RefinementCtx<unknown>): void {
-  const { kind, backend } = manifest;
-  const type = isRecord(backend) ? backend.type : undefined;
-  if (kind !== "embedding") {
-    if (type === "openai-embeddings") tell(ctx, ["kind"], "A model with this backend needs kind: embedding");
+  const given = givenBackends(manifest);
+  if (manifest.kind !== "embedding") {
+    const isEmbedding = given.some(({ backend }) => backend.type === "openai-embeddings");
+    if (isEmbedding) tell(ctx, ["kind"], "A model with this backend needs kind: embedding");
     return;
   }
-  if (typeof type === "string" && !embeddingBackends.has(type)) {
+  for (const { backend, path } of given) {
+    if (typeof backend.type !== "string" || embeddingBackends.has(backend.type)) continue;
     const known = [...embeddingBackends].join(", ");
-    tell(ctx, ["backend", "type"], `A model of kind embedding needs one of these backends: ${known}`);
+    tell(ctx, [...path, "type"], `A model of kind embedding needs one of these backends: ${known}`);
   }
   if (isRecord(manifest.input) && !isRequiredList(manifest.input, "input")) {
     tell(ctx, ["input", "properties", "input"], "A model of kind embedding needs a required list named input");

@@ -76,7 +76,8 @@ export {
   runsQuery,
 } from "./agents-queries.ts";
 export { type AliasRecord, aliasRecord, type PutAliasBody, putAliasBody } from "./aliases.ts";
-export { type BackendType, backendTypes, promptedBackends, secretNamePattern } from "./backend-schema.ts";
+export { type BackendType, backendTypes, promptedBackends } from "./backend-schema.ts";
+export { backendsOf, givenBackends } from "./backends.ts";
 export { asksNothing } from "./check-prompt.ts";
 export {
   type CreateDriveBody,
@@ -117,7 +118,15 @@ export {
   runIdpActionBody,
 } from "./idp.ts";
 export { type IdKind, idPrefixes, isId, newId } from "./ids.ts";
-export type { BackendConfig, FieldSchema, Manifest, ManifestPatch, ObjectSchema, Pricing } from "./manifest.ts";
+export type {
+  BackendConfig,
+  FieldSchema,
+  ListedBackend,
+  Manifest,
+  ManifestPatch,
+  ObjectSchema,
+  Pricing,
+} from "./manifest.ts";
 export { manifestDefaults, manifestSchema, modelKinds } from "./manifest-schema.ts";
 export {
   type CreditRecord,
@@ -142,6 +151,24 @@ export {
   reservedUsernames,
   usernamePattern,
 } from "./names.ts";
+export {
+  type DiscoveredModel,
+  type DiscoveryRecord,
+  type ImportBody,
+  type ImportRecord,
+  importBody,
+  type ProviderRecord,
+  type ProviderTestRecord,
+  type ProviderType,
+  type PutProviderBody,
+  providerNamePattern,
+  providerSources,
+  providerTypes,
+  putProviderBody,
+  testProviderBody,
+  type UpstreamBackend,
+  type UpstreamModel,
+} from "./providers.ts";
 export { type RunEventData, type RunEventEntry, type RunEventList, runEventList } from "./run-events.ts";
 export {
   answerConfirmationBody,
@@ -162,6 +189,7 @@ export {
   runRecord,
   runStatuses,
 } from "./runs.ts";
+export { secretNamePattern, secretNamesIn, withSecrets } from "./secret-texts.ts";
 export { putSecretBody, type SecretRecord, secretRecord } from "./secrets.ts";
 export {
   makeSignInLinkBody,

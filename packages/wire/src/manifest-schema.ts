@@ -1,34 +1,30 @@
 import { z } from "zod";
 import { backendSchema } from "./backend-schema.ts";
+import { backendListSchema, checkBackends, withNames } from "./backends.ts";
 import { checkPrompt } from "./check-prompt.ts";
-import { dollars } from "./dollars.ts";
 import { checkEmbedding } from "./embedding-fields.ts";
 import { oneOf, tell } from "./field-schema.ts";
 import { isRecord } from "./field-value.ts";
 import type { Manifest } from "./manifest.ts";
 import { inputSchema, outputSchema } from "./object-schema.ts";
-
-/**
- * With six decimals, the price of a million tokens is a whole number of millionths of a dollar, so sums are exact until
- * they are rounded.
- */
-const price = dollars.optional();
-
-export const pricingSchema = z.strictObject({
-  per_request: price,
-  per_second: price.describe("Per second of run time."),
-  per_million_input_tokens: price,
-  per_million_cached_tokens: price.describe("Input tokens that the backend read from its cache."),
-  per_million_cache_write_tokens: price.describe(
-    "Input tokens that the backend wrote to its cache. Default: the price of input tokens, times 1.25 for `anthropic`.",
-  ),
-  per_million_output_tokens: price,
-  per_output: price.describe("Per output, such as an image."),
-});
+import { pricingSchema } from "./pricing-schema.ts";
 
 function hasStreamedField(output: unknown): boolean {
   if (!isRecord(output) || !isRecord(output.properties)) return false;
   return Object.values(output.properties).some((field) => isRecord(field) && field.isStream === true);
+}
+
+/** The prices of the model and of its backends. */
+function pricesIn({
+  pricing,
+  backends,
+}: Readonly<Record<string, unknown>>): { pricing: unknown; path: PropertyKey[] }[] {
+  const listed = Array.isArray(backends) ? backends : [];
+  const own = listed.map((one, at) => ({
+    pricing: isRecord(one) ? one.pricing : undefined,
+    path: ["backends", at, "pricing"],
+  }));
+  return [{ pricing, path: ["pricing"] }, ...own];
 }
 
 /** Above this, sums would no longer be exact. */
@@ -91,7 +87,10 @@ export const manifestFields = {
     .describe("Dollars, summed and rounded once. Omitted prices are 0."),
   input: inputSchema.describe("JSON Schema of the input; its properties are the fields of a request."),
   output: outputSchema.describe("JSON Schema of the output; its properties are the fields of an answer."),
-  backend: backendSchema.describe("Who answers."),
+  backend: backendSchema.optional().describe("Who answers."),
+  backends: backendListSchema
+    .optional()
+    .describe("Several backends instead of one. If one fails before its first byte, another one answers."),
 };
 
 /** A whole manifest with defaults. Reports every fault with its path. */
@@ -100,15 +99,15 @@ export const manifestSchema: z.ZodType<Manifest> = z
   .superRefine(
     (manifest: unknown, ctx) => {
       if (!isRecord(manifest)) return;
-      const { pricing, timeout_seconds: seconds = manifestDefaults.timeout_seconds } = manifest;
-      const perSecond = isRecord(pricing) ? pricing.per_second : undefined;
-      if (typeof perSecond === "number" && typeof seconds === "number" && perSecond * seconds > maxRunDollars) {
-        tell(
-          ctx,
-          ["pricing", "per_second"],
-          `A run as long as timeout_seconds would cost more than ${maxRunDollars} dollars`,
-        );
+      const { timeout_seconds: seconds = manifestDefaults.timeout_seconds } = manifest;
+      for (const { pricing, path } of pricesIn(manifest)) {
+        const perSecond = isRecord(pricing) ? pricing.per_second : undefined;
+        if (typeof perSecond === "number" && typeof seconds === "number" && perSecond * seconds > maxRunDollars) {
+          const message = `A run as long as timeout_seconds would cost more than ${maxRunDollars} dollars`;
+          tell(ctx, [...path, "per_second"], message);
+        }
       }
+      checkBackends(manifest, ctx);
       checkPrompt(manifest, ctx);
       checkEmbedding(manifest, ctx);
       if (manifest.kind === "text") {
@@ -123,4 +122,6 @@ export const manifestSchema: z.ZodType<Manifest> = z
     },
     { when: () => true },
   )
-  .transform(({ $schema: _forEditors, ...manifest }) => manifest) as z.ZodType<Manifest>;
+  .transform(({ $schema: _forEditors, backends, ...manifest }) =>
+    backends ? { ...manifest, backends: withNames(backends) } : manifest,
+  ) as z.ZodType<Manifest>;

@@ -54,7 +54,27 @@ export interface BackendConfig {
   model?: string;
   /** The name of a stored secret of the model's owner. */
   secret?: string;
+  /** Sent with every call. `{{secret:name}}` stands for a stored secret of the model's owner. */
+  headers?: Record<string, string>;
+  /** Added to every URL, with secrets as in `headers`. */
+  query?: Record<string, string>;
   [setting: string]: unknown;
+}
+
+/** One of several backends of a model. */
+export interface ListedBackend extends BackendConfig {
+  /** Unique in the model. Shown in usage and metrics. */
+  name: string;
+  /** The share of calls among the backends of one priority. */
+  weight: number;
+  /** Lower ones are tried first. */
+  priority: number;
+  /** Calls that it runs at once over all nodes. Without it only the model's capacity counts. */
+  capacity?: number;
+  /** Seconds until the first byte of an answer. Then another backend is tried. */
+  timeout_seconds?: number;
+  /** Prices of calls that this backend answers, instead of the model's. */
+  pricing?: Pricing;
 }
 
 /** A model: its card, schemas, prices and backend. */
@@ -74,7 +94,9 @@ export interface Manifest {
   pricing: Pricing;
   input: ObjectSchema;
   output: ObjectSchema;
-  backend: BackendConfig;
+  /** A manifest has either `backend` or `backends`. See `backendsOf`. */
+  backend?: BackendConfig;
+  backends?: ListedBackend[];
 }
 
 /** The fields to change, each as a whole. Null removes an optional field or resets it to its default. */

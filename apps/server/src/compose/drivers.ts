@@ -1,3 +1,4 @@
+import type { ListedBackend } from "@gantry/wire";
 import { createDriver, type DriverSources } from "../engines/models/create-driver.ts";
 import type { ModelDriver } from "../engines/models/driver.ts";
 import type { Net } from "../engines/net/net.ts";
@@ -13,29 +14,29 @@ interface CachedDriver {
   checkedAt: number;
 }
 
-/** Caches the driver of each model until the model or its credential changes. */
+/** Caches the driver of each backend until its model or credential changes. */
 export function openDrivers(
   options: Omit<DriverSources, "key" | "net"> & {
-    netOf(model: Model): Net;
-    reveal(model: Model, secretName: string): Promise<string | undefined> | string | undefined;
+    netOf(model: Model, backend: ListedBackend): Net;
+    reveal(model: Model, backend: ListedBackend, secretName: string): Promise<string | undefined> | string | undefined;
   },
-): { of(model: Model, callerId: string): Promise<ModelDriver> } {
+): { of(model: Model, backend: ListedBackend, callerId: string): Promise<ModelDriver> } {
   const { reveal, netOf, ...sources } = options;
-  const cached = new WeakMap<Model, CachedDriver>();
+  const cached = new WeakMap<ListedBackend, CachedDriver>();
 
   return {
-    async of(model, callerId) {
-      const { secret } = model.manifest.backend;
+    async of(model, backend, callerId) {
+      const { secret } = backend;
       const now = performance.now();
-      const known = cached.get(model);
+      const known = cached.get(backend);
       if (known && (secret === undefined || now - known.checkedAt < keyLifeMs)) return known.driver;
-      const key = secret === undefined ? undefined : await reveal(model, secret);
+      const key = secret === undefined ? undefined : await reveal(model, backend, secret);
       if (secret !== undefined && key === undefined) throw secretMissing(model, secret, callerId);
       const driver =
         known && known.key === key
           ? known.driver
-          : createDriver(model.manifest, { ...sources, net: netOf(model), key });
-      cached.set(model, { driver, key, checkedAt: now });
+          : createDriver(model.manifest, backend, { ...sources, net: netOf(model, backend), key });
+      cached.set(backend, { driver, key, checkedAt: now });
       return driver;
     },
   };

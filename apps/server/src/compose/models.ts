@@ -95,7 +95,8 @@ export async function openModelsWithDrivers(deps: {
     netOf: (model) => (isOperators(model) ? waysOut.operatorNet : waysOut.net),
     spoolFolder: deps.spoolDir,
     builtins,
-    reveal: (model, name) => operatorKeyOf(config, model, name) ?? secrets.reveal(model.ownerId, name),
+    reveal: (model, backend, name) =>
+      operatorKeyOf(config, model, backend, name) ?? secrets.reveal(model.ownerId, name),
   });
   return { models, drivers, close: () => Promise.all([models.close(), painter.close()]) };
 }

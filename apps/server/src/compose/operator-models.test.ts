@@ -1,4 +1,4 @@
-import type { Manifest } from "@gantry/wire";
+import type { BackendConfig } from "@gantry/wire";
 import { expect, test } from "vitest";
 import { operatorKeyOf } from "./operator-models.ts";
 
@@ -8,13 +8,13 @@ const config = {
   GANTRY_LLM_URL: "http://llm.internal/v1",
   GANTRY_ADMIN_KEY: "not-for-any-model",
 };
-const model = (backend: Manifest["backend"], owner = "anthropic") => ({ owner, manifest: { backend } as Manifest });
+const model = (backend: BackendConfig, owner = "anthropic") => ({ owner, backend });
 const claude = { type: "anthropic", model: "m" };
 const llm = { type: "openai-chat", url: config.GANTRY_LLM_URL, model: "m" };
 
 test("the operator's keys go to the addresses that they are meant for, from the operator's models", () => {
-  expect(operatorKeyOf(config, model(claude), "ANTHROPIC_API_KEY")).toBe(config.ANTHROPIC_API_KEY);
-  expect(operatorKeyOf(config, model(llm), "GANTRY_LLM_KEY")).toBe(config.GANTRY_LLM_KEY);
+  expect(operatorKeyOf(config, { owner: "anthropic" }, claude, "ANTHROPIC_API_KEY")).toBe(config.ANTHROPIC_API_KEY);
+  expect(operatorKeyOf(config, { owner: "anthropic" }, llm, "GANTRY_LLM_KEY")).toBe(config.GANTRY_LLM_KEY);
 });
 
 test.each([
@@ -26,5 +26,5 @@ test.each([
   ["any other setting", model(claude), "GANTRY_ADMIN_KEY"],
   ["any other setting to the server", model(llm), "GANTRY_ADMIN_KEY"],
 ])("refuses %s", (_, of, name) => {
-  expect(operatorKeyOf(config, of, name)).toBeUndefined();
+  expect(operatorKeyOf(config, of, of.backend, name)).toBeUndefined();
 });

@@ -23,8 +23,13 @@ function describe(): Json {
     ...rest,
     title: "A Gantry model manifest",
     description: "The input, output, price and backend of a model.",
-    properties: { ...properties, backend: { ...(properties.backend as Json), allOf: backendNeeds() } },
+    properties: {
+      ...properties,
+      backend: withNeeds(properties.backend as Json),
+      backends: { ...(properties.backends as Json), items: withNeeds((properties.backends as Json).items as Json) },
+    },
     required: required.filter((name) => !mayBeMissing.includes(name)),
+    oneOf: [needing(["backend"], ["backends"]), needing(["backends"], ["backend"])],
     allOf: [
       {
         if: {
@@ -52,6 +57,10 @@ function needing(required: readonly string[], refused: readonly string[] = []): 
   const marked = (names: readonly string[], isAllowed: boolean) => names.map((name) => [name, isAllowed]);
   const properties = Object.fromEntries([...marked(required, true), ...marked(refused, false)]);
   return { type: "object", required, properties };
+}
+
+function withNeeds(backend: Json): Json {
+  return { ...backend, allOf: backendNeeds() };
 }
 
 function backendNeeds(): Json[] {

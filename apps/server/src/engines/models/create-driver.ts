@@ -1,4 +1,4 @@
-import type { Manifest } from "@gantry/wire";
+import type { BackendConfig, Manifest } from "@gantry/wire";
 import type { Net } from "../net/net.ts";
 import { createAnthropic } from "./anthropic/anthropic.ts";
 import { createArkImages } from "./ark/images.ts";
@@ -30,13 +30,13 @@ const sizes = { "2k": "2048x2048" };
 
 type AnyDriver = ModelDriver & Partial<ChatDriver> & Partial<EmbeddingDriver>;
 
-export function createDriver(manifest: Manifest, sources: DriverSources): AnyDriver {
-  const driver = driverOfBackend(manifest, sources);
+/** The driver of one of a model's backends. */
+export function createDriver(manifest: Manifest, backend: BackendConfig, sources: DriverSources): AnyDriver {
+  const driver = driverOfBackend(manifest, backend, sources);
   return manifest.kind === "embedding" && !driver.embed ? embedByRunning(driver) : driver;
 }
 
-function driverOfBackend(manifest: Manifest, sources: DriverSources): AnyDriver {
-  const { backend, input, output } = manifest;
+function driverOfBackend({ input, output }: Manifest, backend: BackendConfig, sources: DriverSources): AnyDriver {
   const { net, key, spoolFolder } = sources;
   const url = backend.url ?? "";
   const model = backend.model ?? "";

@@ -1,4 +1,4 @@
-import type { Manifest, Pricing } from "@gantry/wire";
+import { backendsOf, type Manifest, type Pricing } from "@gantry/wire";
 import { type Micros, priceOf } from "../../kernel/money.ts";
 
 /** The most that a prediction may use and be charged for. */
@@ -34,9 +34,10 @@ const anthropicCacheWrite = 1.25;
 const completed = new WeakMap<Pricing, Pricing>();
 
 /** The prices of a model. Adds the default price of cache writes if the manifest omits it. */
-export function pricingOf({ pricing, backend }: Pick<Manifest, "pricing" | "backend">): Pricing {
+export function pricingOf(manifest: Pick<Manifest, "pricing" | "backend" | "backends">): Pricing {
+  const { pricing } = manifest;
   const { per_million_input_tokens: input, per_million_cache_write_tokens: written } = pricing;
-  if (backend.type !== "anthropic" || !input || written !== undefined) return pricing;
+  if (backendsOf(manifest)[0].type !== "anthropic" || !input || written !== undefined) return pricing;
   const known = completed.get(pricing);
   if (known) return known;
   const full = { ...pricing, per_million_cache_write_tokens: input * anthropicCacheWrite };

@@ -1,4 +1,4 @@
-import type { FieldSchema, Manifest, Pricing, ToolRecord } from "@gantry/wire";
+import { backendsOf, type FieldSchema, type Manifest, type Pricing, type ToolRecord } from "@gantry/wire";
 import { foreignSchema, foreignText } from "../../kernel/foreign-text.ts";
 import { isRecord } from "../../kernel/is-record.ts";
 import type { Caller } from "../accounts/index.ts";
@@ -23,7 +23,7 @@ const units: Readonly<Record<keyof Pricing, string>> = {
 export function describeModel(model: Model, caller: Pick<Caller, "userId">): OfferedTool {
   const { owner, endpointId } = model;
   const isTheirs = model.ownerId !== caller.userId && !model.isBuiltIn;
-  const { title, description, pricing, kind, backend } = model.manifest;
+  const { title, description, pricing, kind } = model.manifest;
   const what = kind === "other" ? "Runs the model" : `Runs the ${kind} model`;
   const input = inputSchemaOf(model.manifest);
   return {
@@ -35,7 +35,11 @@ export function describeModel(model: Model, caller: Pick<Caller, "userId">): Off
       priceOf(pricing),
     ]),
     inputSchema: isTheirs ? { ...foreignSchema(owner, input), type: "object" } : input,
-    annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: backend.type !== "builtin" },
+    annotations: {
+      readOnlyHint: false,
+      destructiveHint: false,
+      openWorldHint: backendsOf(model.manifest).some(({ type }) => type !== "builtin"),
+    },
   };
 }
 

@@ -5,7 +5,7 @@ import { type Fault, fault, type Issue, throwIfAny } from "../../kernel/errors.t
 import { isRecord } from "../../kernel/is-record.ts";
 import type { Caller } from "../accounts/index.ts";
 import { isAdmin } from "./access.rules.ts";
-import { backendIssues } from "./backend.rules.ts";
+import { backendsIssues } from "./backend.rules.ts";
 import type { ModelsContext } from "./context.ts";
 import { canBeEndpointId, getModel, projectNotFound, refuseUnlessChangeable } from "./find-models.ts";
 import { withImportedSchemas } from "./import-schemas.ts";
@@ -48,12 +48,7 @@ export async function putModel(
   const model = await context.database.transaction(async (tx) => {
     const stored = found.length > 0 ? undefined : await lockModel(tx, owner, name);
     const rights = { isAdmin: isAdmin(caller) };
-    const backend = backendIssues(
-      isRecord(body) ? body.backend : undefined,
-      stored?.model.manifest.backend,
-      rights,
-      context.builtins,
-    );
+    const backend = backendsIssues(body, stored?.model.manifest, rights, context.builtins);
     throwIfAny(withFurther([...found, ...issues], [...whole.issues, ...backend]));
     if (!manifest || ownerId === undefined) throw new Error("invalid manifest without an issue");
     if (manifest.visibility === "public" && (await isTakenDown(tx, ownerId, name))) throw takenDownConflict("model");
@@ -87,7 +82,7 @@ export async function patchModel(
     const whole = patched(before, body);
     const { manifest, issues } = checkPatched(name, before, body);
     const rights = { isAdmin: isAdmin(caller) };
-    throwIfAny(withFurther(issues, backendIssues(whole.backend, before.backend, rights, context.builtins)));
+    throwIfAny(withFurther(issues, backendsIssues(whole, before, rights, context.builtins)));
     if (!manifest) throw new Error("invalid manifest without an issue");
     if (stored.model.takenDown && manifest.visibility === "public") throw takenDownConflict("model");
     return isDeepStrictEqual(manifest, before)

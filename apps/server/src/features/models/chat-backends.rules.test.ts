@@ -1,4 +1,4 @@
-import { backendTypes, type Manifest } from "@gantry/wire";
+import { backendsOf, backendTypes, type Manifest } from "@gantry/wire";
 import { expect, test } from "vitest";
 import { createImagePainter } from "../../engines/models/builtin/painter.ts";
 import { createRules } from "../../engines/models/builtin/rules.ts";
@@ -21,7 +21,12 @@ test.each(backends)("$type ($model) matches its driver", async ({ type, model })
   const image = createImagePainter();
   const builtins = { image, rules: createRules() };
   // Nothing is called, so there is nothing to call with.
-  const driver = createDriver(manifest(type, model), { net: {} as Net, key: undefined, spoolFolder: "", builtins });
+  const driver = createDriver(manifest(type, model), backendsOf(manifest(type, model))[0], {
+    net: {} as Net,
+    key: undefined,
+    spoolFolder: "",
+    builtins,
+  });
   await image.close();
   expect(holdsConversations(manifest(type, model))).toBe(driver.chat !== undefined);
 });

@@ -38,9 +38,12 @@ export function withFurther(issues: readonly Issue[], further: readonly Issue[])
   return [...issues, ...further.filter((issue) => !known.has(keyOf(issue)))];
 }
 
-/** Null removes a field. */
+/** Null removes a field. A manifest has `backend` or `backends`, so that a new one replaces the other. */
 export function patched(stored: Manifest, patch: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries({ ...stored, ...patch }).filter(([, value]) => value !== null));
+  const { backend, backends, ...rest } = stored;
+  const given = patch as Partial<Record<string, unknown>>;
+  const kept = given.backend || given.backends ? rest : stored;
+  return Object.fromEntries(Object.entries({ ...kept, ...patch }).filter(([, value]) => value !== null));
 }
 
 /** Ignores issues of unpatched fields that were stored under earlier rules, so that a price can change without fixing them. */

@@ -1,3 +1,4 @@
+import { backendsOf } from "@gantry/wire";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "../../features/accounts/index.ts";
 import type { Model } from "../../features/models/index.ts";
@@ -79,11 +80,11 @@ async function chatOf(
   { body: given, model, readImage }: { body: Record<string, unknown>; model: Model; readImage: ReadImage },
 ): Promise<DoorChat> {
   const limit = maxTokens === undefined ? {} : { maxTokens };
-  if (door.native !== undefined && door.native === model.manifest.backend.type) {
+  if (door.native !== undefined && door.native === backendsOf(model.manifest)[0].type) {
     const body = nativeBody ?? given;
     return { messages: [], ...limit, native: { protocol: door.native, body, stream, ...(headers && { headers }) } };
   }
-  return { ...(await translate(readImage, model.manifest.backend.type)), ...limit };
+  return { ...(await translate(readImage, backendsOf(model.manifest)[0].type)), ...limit };
 }
 
 async function sendAnswer(call: ChatOfModel, chat: DoorChat, promisedId: string | undefined): Promise<unknown> {

@@ -19,7 +19,7 @@ type ModelCard = AnswerOf<typeof modelOperations.readModel>;
 
 /** A model as the API shows it. Only the owner and admins see the backend; a key limited to models does not. */
 export function modelCard(model: Model, caller: Caller, baseUrl: string): ModelCard {
-  const { backend, ...manifest } = model.manifest;
+  const { backend, backends, ...manifest } = model.manifest;
   const isOwner = model.ownerId === caller.userId && !isConfined(caller);
   const address = `${baseUrl}/api/v1/${model.endpointId}`;
   return {
@@ -28,8 +28,9 @@ export function modelCard(model: Model, caller: Caller, baseUrl: string): ModelC
     name: model.name,
     ...manifest,
     ...((isOwner || isAdmin(caller)) && {
-      // A manifest types its backend as any string.
-      backend: backend as NonNullable<ModelCard["backend"]>,
+      // A manifest types a backend as any string.
+      ...(backend && { backend: backend as ModelCard["backend"] }),
+      ...(backends && { backends: backends as ModelCard["backends"] }),
       ...(model.takenDown && { taken_down: { at: model.takenDown.at, reason: model.takenDown.reason } }),
     }),
     version: model.version,

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { newId } from "@gantry/wire";
+import { backendsOf, newId } from "@gantry/wire";
 import type { FastifyRequest } from "fastify";
 import { scopeOf } from "../../features/accounts/index.ts";
 import type { Model } from "../../features/models/index.ts";
@@ -41,7 +41,7 @@ export async function answerInBackground(call: BackgroundCall): Promise<Record<s
   const signal = clientPresence(reply);
   const queued = await countWrongInput(deps.predictions.look, { caller, model, route: "async" }, async () => {
     const { input, translate } = await readConversation(call);
-    const chat = await translate(imageReaderFor(deps, { caller, reply, signal }), model.manifest.backend.type);
+    const chat = await translate(imageReaderFor(deps, { caller, reply, signal }), backendsOf(model.manifest)[0].type);
     return { model, input, chat: { ...chat, ...(asked.maxTokens !== undefined && { maxTokens: asked.maxTokens }) } };
   });
   const key = checkIdempotencyKey(request.headers["idempotency-key"]);

@@ -49,7 +49,8 @@ export const modelCard = z
     owner: z.string(),
     name: z.string(),
     ...ofModel,
-    backend: ofModel.backend.optional().describe("The backend. Only for the owner and admins."),
+    backend: ofModel.backend.describe("The backend. Only for the owner and admins."),
+    backends: ofModel.backends.describe("Several backends instead of one. Only for the owner and admins."),
     taken_down: takenDown
       .optional()
       .describe("Set if an admin took the model down: it stays private until an admin restores it."),

@@ -1,10 +1,10 @@
-import { type Manifest, promptedBackends } from "@gantry/wire";
+import { backendsOf, type Manifest, promptedBackends } from "@gantry/wire";
 import { type InputValue, isFileInput, readableText } from "../../../engines/models/driver.ts";
 import { mostTokens, usualAnswerTokens } from "../../../kernel/money.ts";
 import { type Bounds, pricingOf, type Terms } from "../../billing/index.ts";
 import { isInputPriced } from "./charge.rules.ts";
 
-type PricedModel = Pick<Manifest, "pricing" | "backend" | "timeout_seconds" | "context_window" | "output">;
+type PricedModel = Pick<Manifest, "pricing" | "backend" | "backends" | "timeout_seconds" | "context_window" | "output">;
 type Input = Readonly<Record<string, InputValue>>;
 
 /** The bounds and prices of a prediction. Input tokens are counted only if they have a price. */
@@ -127,7 +127,8 @@ function isFunction(tool: unknown): boolean {
 }
 
 /** Every file has its own output field. Only OpenAI's images API lets a request ask for fewer. */
-function mostOutputs({ output, backend }: PricedModel, input: Input): number {
+function mostOutputs({ output, ...model }: PricedModel, input: Input): number {
+  const [backend] = backendsOf(model);
   const fields = fileFields(output);
   const { n } = input;
   const asked = backend.type === "openai-images" && typeof n === "number" && n >= 1 ? Math.floor(n) : fields;
@@ -162,7 +163,12 @@ function longestAnswer(maxTokens: number | undefined, usual: number): number {
  * Adds the reserved limit to the input, if output tokens have a price and the backend accepts a limit. A longer answer would
  * be delivered but not charged.
  */
-export function withinTerms({ pricing, bounds }: Terms, { backend }: Pick<Manifest, "backend">, input: Input): Input {
+export function withinTerms(
+  { pricing, bounds }: Terms,
+  model: Pick<Manifest, "backend" | "backends">,
+  input: Input,
+): Input {
+  const [backend] = backendsOf(model);
   if (!pricing.per_million_output_tokens || !promptedBackends.has(backend.type)) return input;
   const [, ...otherNames] = limitNames;
   if (otherNames.some((name) => Number(input[name]) >= 1)) return input;
@@ -177,9 +183,10 @@ const needsLimit: ReadonlySet<string> = new Set(["anthropic"]);
  * manifest. Undefined leaves the limit to the driver.
  */
 export function answerLimit(
-  { input, backend, pricing }: Pick<Manifest, "input" | "backend" | "pricing">,
+  { input, pricing, ...model }: Pick<Manifest, "input" | "backend" | "backends" | "pricing">,
   asked: number | undefined,
 ): number | undefined {
+  const [backend] = backendsOf(model);
   const { default: usual, maximum } = input.properties.max_tokens ?? {};
   if (!needsLimit.has(backend.type)) {
     if (asked !== undefined || !pricing.per_million_output_tokens) return asked;

@@ -1,3 +1,4 @@
+import { backendsOf } from "@gantry/wire";
 import type { ChatDriver, NativeRequest } from "../../../engines/models/chat.ts";
 import type { ModelDriver } from "../../../engines/models/driver.ts";
 import { nativeSize } from "../../../engines/models/native-size.ts";
@@ -23,7 +24,9 @@ export async function countInput(
   { driverOf, estimateTokens }: Pick<RunDeps, "driverOf" | "estimateTokens">,
   { caller, model, native, signal }: CountRequest,
 ): Promise<number> {
-  const driver: Partial<ModelDriver & ChatDriver> = model ? await driverOf(model, caller.userId) : {};
+  const driver: Partial<ModelDriver & ChatDriver> = model
+    ? await driverOf(model, backendsOf(model.manifest)[0], caller.userId)
+    : {};
   if (driver.protocol === native.protocol && driver.countTokens) {
     try {
       return await driver.countTokens(native, signal);

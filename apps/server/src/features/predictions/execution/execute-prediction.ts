@@ -1,4 +1,4 @@
-import type { ErrorType } from "@gantry/wire";
+import { backendsOf, type ErrorType, type ListedBackend } from "@gantry/wire";
 import {
   type FileOutput,
   type InputValue,
@@ -35,7 +35,7 @@ export interface ExecutionDeps {
   log: Log;
   telemetry: Telemetry;
   /** Rejects with a fault if the model cannot be called. Its text may depend on the caller. */
-  driverOf(model: Model, callerId: string): Promise<ModelDriver>;
+  driverOf(model: Model, backend: ListedBackend, callerId: string): Promise<ModelDriver>;
   storeOutput(owner: string, predictionId: string, field: string, file: FileOutput): Promise<string>;
   countTokens(text: string): Promise<number>;
 }
@@ -72,7 +72,7 @@ async function execute(deps: ExecutionDeps, execution: Execution, span: Span): P
   const startedAt = performance.now();
   const timeLimit = timeLimits(model.manifest.timeout_seconds * 1000).add(live);
   try {
-    const driver = await deps.driverOf(model, userId);
+    const driver = await deps.driverOf(model, backendsOf(model.manifest)[0], userId);
     const result = await deps.telemetry.inSpan(
       () => describeModelCall(model, execution.input, live.id),
       (call) => callDriver(deps, execution, driver, call),
@@ -155,7 +155,7 @@ async function callDriver(
   driver: ModelDriver,
   span: Span,
 ): Promise<ModelResult> {
-  const { type } = model.manifest.backend;
+  const { type } = backendsOf(model.manifest)[0];
   const startedAt = performance.now();
   try {
     const limited = withinTerms(terms, model.manifest, input);

@@ -1,3 +1,4 @@
+import { backendsOf } from "@gantry/wire";
 import type { InputValue, TokenUsage } from "../../../engines/models/driver.ts";
 import type { Attributes, SpanOptions } from "../../../engines/telemetry/telemetry.ts";
 import type { Model } from "../../models/index.ts";
@@ -18,7 +19,7 @@ export function describeModelCall(
   input: Readonly<Record<string, InputValue>>,
   predictionId: string,
 ): SpanOptions {
-  const { type, model, url } = manifest.backend;
+  const { type, model, url } = backendsOf(manifest)[0];
   const operation = operations[manifest.kind] ?? "generate_content";
   const name = model ?? endpointId;
   const number = (field: string) => (typeof input[field] === "number" ? input[field] : undefined);

@@ -82,7 +82,8 @@ export async function platformUnderTest(): Promise<PlatformUnderTest> {
       throw new Error("no webhooks here");
     },
     workerParallel: 0,
-    driverOf: async (model) => createDriver(model.manifest, { net, spoolFolder: home, builtins, key: undefined }),
+    driverOf: async (model, backend) =>
+      createDriver(model.manifest, backend, { net, spoolFolder: home, builtins, key: undefined }),
     countTokens: async (text) => Math.ceil(text.length / 4),
     estimateTokens: async (text) => Math.ceil(text.length / 4),
     storeOutput: async (ownerId, predictionId, field, file) =>

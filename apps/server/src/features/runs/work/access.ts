@@ -43,8 +43,7 @@ export async function currentModel(
     throw new RunFailed("internal", `The agent's model ${snapshot.model} can no longer be called`);
   }
   if (!holdsConversations(model.manifest)) {
-    const { type } = model.manifest.backend;
-    const why = `can no longer hold a conversation with tools: its backend is ${type}`;
+    const why = "can no longer hold a conversation with tools: its backend has none";
     throw new RunFailed("internal", `The agent's model ${snapshot.model} ${why}`);
   }
   return model;

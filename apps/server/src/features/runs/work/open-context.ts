@@ -1,3 +1,4 @@
+import { backendsOf } from "@gantry/wire";
 import type { Database } from "../../../engines/database/database.ts";
 import type { Templates } from "../../../engines/templates/templates.ts";
 import type { Caller } from "../../accounts/index.ts";
@@ -68,7 +69,7 @@ async function announce(
 
 function openingNotes({ endpointId, manifest }: Model, { missing }: Toolbox): string[] {
   const notes: string[] = [];
-  if (endpointId === "anthropic/default" && manifest.backend.type === "builtin") {
+  if (endpointId === "anthropic/default" && backendsOf(manifest)[0].type === "builtin") {
     notes.push(
       "anthropic/default uses the rule-based planner gantry/rules here, which is not a language model: neither ANTHROPIC_API_KEY nor GANTRY_LLM_URL is set.",
     );
