@@ -24,6 +24,7 @@ const ofTheServer = [
   "IdKind",
   "ReadRunBody",
   "ScalarCheck",
+  "UpstreamBackend",
   "ValueProblem",
   "WebhookSecretsRecord",
 ];
