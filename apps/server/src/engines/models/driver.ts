@@ -87,22 +87,26 @@ export interface ModelCall {
 export interface ModelResult {
   output: Record<string, OutputValue>;
   usage?: TokenUsage;
+  /** Time before the upstream began, such as a wait for a busy or starting server. Not charged. */
+  waitedMs?: number;
 }
 
-/** Rejection of an aborted call whose usage is known: a cancelled run is charged for the tokens produced. */
+/** Rejection of an aborted call whose use is known: a cancelled run is charged for its tokens and its time. */
 export class Interrupted extends Error {
-  readonly #count: () => Promise<TokenUsage>;
+  /** As in `ModelResult`. Infinity if the upstream never began. */
+  waitedMs = 0;
+  readonly #count: (() => Promise<TokenUsage>) | undefined;
   #usage: Promise<TokenUsage> | undefined;
 
-  constructor(count: () => Promise<TokenUsage>, reason: unknown) {
+  constructor(count: (() => Promise<TokenUsage>) | undefined, reason: unknown) {
     super("The call was interrupted", { cause: reason });
     this.name = "Interrupted";
     this.#count = count;
   }
 
   /** Counts at the first call, because counting a long text must not delay the end of the model call. */
-  usage(): Promise<TokenUsage> {
-    this.#usage ??= this.#count();
+  async usage(): Promise<TokenUsage | undefined> {
+    this.#usage ??= this.#count?.();
     return this.#usage;
   }
 }

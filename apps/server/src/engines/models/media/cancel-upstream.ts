@@ -3,13 +3,14 @@ import type { NetRequest } from "../../net/net.ts";
 import type { MediaBackend } from "./call.ts";
 
 export interface Cancelling {
-  /** Resolves once the upstream has answered the cancel request, or after half a second. */
+  /** Resolves once the upstream has answered the cancel request, or after 0.2 seconds. */
   sent(): Promise<void>;
   /** The run has ended, so there is nothing left to cancel. */
   stop(): void;
 }
 
-const longestWaitMs = 500;
+/** Shorter than the grace of an aborted call, so that the usage of the call is not lost. */
+const longestWaitMs = 200;
 
 /**
  * Sends a cancel request when the signal aborts. For most upstreams closing the connection is enough, but a proxy may hide

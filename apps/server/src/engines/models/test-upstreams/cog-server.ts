@@ -8,6 +8,10 @@ export interface CogServer extends MediaServer {
   events: "yes" | "none" | "old";
   /** Between two chunks. */
   chunkMs: number;
+  /** The reported `predict_time`. */
+  predictSeconds: number | undefined;
+  /** Before an answer that is not streamed. */
+  delayMs: number;
 }
 
 const event = (name: string, data: unknown) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
@@ -19,7 +23,11 @@ export async function startCog(): Promise<CogServer> {
     output: undefined as unknown,
     events: "yes" as CogServer["events"],
     chunkMs: 0,
+    predictSeconds: undefined as number | undefined,
+    delayMs: 0,
   };
+
+  const metrics = () => (cog.predictSeconds === undefined ? {} : { predict_time: cog.predictSeconds });
 
   async function* chunks(id: string, output: readonly unknown[]) {
     yield ": keep-alive\n\n";
@@ -30,10 +38,10 @@ export async function startCog(): Promise<CogServer> {
       if (cog.chunkMs > 0) await new Promise((resolve) => setTimeout(resolve, cog.chunkMs));
     }
     yield event("metric", { name: "predict_time", value: 0.1, mode: "replace" });
-    yield event("completed", { id, status: "succeeded", output, logs: "", metrics: { predict_time: 0.1 } });
+    yield event("completed", { id, status: "succeeded", output, logs: "", metrics: metrics() });
   }
 
-  const server = await startScripted((seen): Reply => {
+  const server = await startScripted(async (seen): Promise<Reply> => {
     if (seen.path.startsWith("/files/")) return fileReply(cog.made);
     if (/^\/predictions\/[^/]+\/cancel$/.test(seen.path)) return jsonReply({});
     if (seen.path !== "/predictions" || seen.method !== "POST") return jsonReply({ detail: "Not Found" }, 404);
@@ -53,7 +61,8 @@ export async function startCog(): Promise<CogServer> {
     const { bytes, type, as } = cog.made;
     const file = as === "base64" ? `data:${type};base64,${bytes.toString("base64")}` : `${server.url}/files/out.png`;
     const output = cog.output ?? file;
-    return jsonReply({ id, output, logs: "", status: "succeeded", metrics: { predict_time: 0.1 } });
+    if (cog.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, cog.delayMs));
+    return jsonReply({ id, output, logs: "", status: "succeeded", metrics: metrics() });
   });
   const cog: CogServer = Object.assign(server, own);
   return cog;

@@ -77,7 +77,7 @@ async function execute(deps: ExecutionDeps, execution: Execution, span: Span): P
       () => describeModelCall(model, execution.input, live.id),
       (call) => callDriver(deps, execution, driver, call),
     );
-    const inferenceMs = performance.now() - startedAt;
+    const inferenceMs = withoutWaiting(performance.now() - startedAt, result.waitedMs);
     const files = Object.values(result.output).filter(isFile).length;
     const stored = files > 0 ? await storeFiles(deps, execution, result) : (result.output as StoredOutput);
     // The manifest describes the output of `driver.run` only.
@@ -90,7 +90,8 @@ async function execute(deps: ExecutionDeps, execution: Execution, span: Span): P
   } catch (error) {
     const failure = toFailure(deps.log, live, error);
     span.fail(failure.type);
-    const inferenceMs = performance.now() - startedAt;
+    const waitedMs = error instanceof Interrupted ? error.waitedMs : 0;
+    const inferenceMs = withoutWaiting(performance.now() - startedAt, waitedMs);
     // Counted after the time was taken, so that counting does not add to it.
     const usage = withinBounds(deps, execution, await usageBeforeStop(live, error));
     span.set(usageAttributes(usage));
@@ -101,6 +102,10 @@ async function execute(deps: ExecutionDeps, execution: Execution, span: Span): P
   } finally {
     timeLimit.leave();
   }
+}
+
+function withoutWaiting(elapsedMs: number, waitedMs = 0): number {
+  return Math.max(0, elapsedMs - Math.max(0, waitedMs));
 }
 
 /** The reported usage. Counted here if the backend reports none for priced tokens, or implausible figures. */
@@ -212,7 +217,7 @@ async function usageBeforeStop(live: LivePrediction, error: unknown): Promise<To
   // A process that shuts down charges nothing for interrupted work, and has no time to count.
   if (!(error instanceof Interrupted) || live.stoppedBy === "shutdown") return undefined;
   const usage = await error.usage();
-  return isBelievable(usage) && isCountable(usage) ? usage : undefined;
+  return usage && isBelievable(usage) && isCountable(usage) ? usage : undefined;
 }
 
 function impossibleUsage(): Fault {
