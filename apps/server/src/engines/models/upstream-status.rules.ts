@@ -5,8 +5,12 @@ export function isTemporary(status: number): boolean {
   return temporary.has(status);
 }
 
-export function isWorthRetrying(status: number): boolean {
-  return isTemporary(status) || status === 500;
+/**
+ * A 500 may follow finished work. The repeat of a chat or a read costs little. A media run would use the GPU again, so it
+ * is not repeated.
+ */
+export function isWorthRetrying(status: number, { isMediaRun }: { isMediaRun: boolean }): boolean {
+  return isTemporary(status) || (status === 500 && !isMediaRun);
 }
 
 /** Includes the status, because an agent run shows only this sentence. The upstream's own text may contain secrets. */

@@ -18,6 +18,8 @@ export interface UpstreamCall {
   bounds?: Partial<NetBounds>;
   /** 3 by default. */
   tries?: number;
+  /** The upstream computes a picture, a video or the like. See `isWorthRetrying`. */
+  isMediaRun?: boolean;
   /** For protocols whose error body reports refused content or an invalid input. */
   explain?(status: number, body: string): Fault | undefined;
 }
@@ -83,14 +85,19 @@ export async function requestUpstream(net: Net, call: UpstreamCall): Promise<Net
   for (let n = 1; ; n++) {
     call.signal.throwIfAborted();
     try {
-      const request = netRequestOf(call);
-      const answer = await net.request(request instanceof Promise ? await request : request);
-      if (isSuccess(answer)) return answer;
-      throw await refusal(call, answer);
+      return await requestUpstreamOnce(net, call);
     } catch (error) {
       await beforeNextTry(call, error, n, always);
     }
   }
+}
+
+/** One try, for callers that retry by rules of their own. Rejects with errors that are not faults yet. */
+export async function requestUpstreamOnce(net: Net, call: UpstreamCall): Promise<NetResponse> {
+  const request = netRequestOf(call);
+  const answer = await net.request(request instanceof Promise ? await request : request);
+  if (isSuccess(answer)) return answer;
+  throw await refusal(call, answer);
 }
 
 export function requestJson(net: Net, call: UpstreamCall): Promise<{ headers: NetHeaders; json: unknown }> {
@@ -131,13 +138,15 @@ export function refusalOf(call: UpstreamCall, status: number, headers: NetHeader
   return call.explain?.(status, body) ?? new UpstreamFailure({ status, headers, body, key: call.key });
 }
 
+type Retried = Pick<UpstreamCall, "signal" | "tries" | "key" | "isMediaRun">;
+
 /**
  * Retries when the upstream is busy or fails, or the connection cannot be made or breaks. Timeouts are not retried: the
  * caller would wait three times as long. `mayRetry` is false once the client has received output. Rejects with a fault, or
  * with the signal's reason after an abort.
  */
 export async function withRetries<T>(
-  call: Pick<UpstreamCall, "signal" | "tries" | "key">,
+  call: Retried,
   attempt: () => Promise<T>,
   mayRetry: () => boolean = always,
 ): Promise<T> {
@@ -152,22 +161,22 @@ export async function withRetries<T>(
 }
 
 async function beforeNextTry(
-  { signal, tries = 3, key }: Pick<UpstreamCall, "signal" | "tries" | "key">,
+  { signal, tries = 3, key, isMediaRun = false }: Retried,
   error: unknown,
   n: number,
   mayRetry: () => boolean,
 ): Promise<void> {
   signal.throwIfAborted();
-  const waitMs = n < tries && mayRetry() ? waitBeforeRetry(error, n) : undefined;
+  const waitMs = n < tries && mayRetry() ? waitBeforeRetry(error, n, isMediaRun) : undefined;
   if (waitMs === undefined) throw toFault(error, key);
   await sleep(waitMs, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
-function waitBeforeRetry(error: unknown, n: number): number | undefined {
+function waitBeforeRetry(error: unknown, n: number, isMediaRun: boolean): number | undefined {
   // Jitter, so that calls refused together do not retry together.
   const backoff = firstWaitMs * 3 ** (n - 1) * (0.75 + Math.random() / 2);
   if (error instanceof NetError) return error.reason === "unreachable" || error.reason === "cut" ? backoff : undefined;
-  if (!(error instanceof UpstreamFailure) || !isWorthRetrying(error.status)) return undefined;
+  if (!(error instanceof UpstreamFailure) || !isWorthRetrying(error.status, { isMediaRun })) return undefined;
   const asked = error.retryAfterMs ?? 0;
   return asked > longestWaitMs ? undefined : Math.max(asked, backoff);
 }

@@ -24,7 +24,7 @@ import { createCog } from "./cog.ts";
 
 describe("cog", () => {
   mediaBackendContract({
-    start: startCog,
+    start: () => startCog(),
     create: (options) => createCog({ ...options, input: inputFields, output: imageField }),
     forms: ["base64", "link"],
     around: (text) => ({ status: "succeeded", output: `data:image/png;base64,${text}` }),
@@ -76,6 +76,7 @@ describe("cog", () => {
     const detail = [
       { loc: ["body", "input", "seed"], msg: `at most 9 ${secret}`, type: "value_error" },
       { loc: ["body", "input", "prompt"], msg: "field required", type: "value_error.missing" },
+      { loc: ["body", "input", "image"], msg: "Field required", type: "missing" },
       { loc: ["body", "input", "hidden"], msg: "x", type: "value_error" },
     ];
     upstream.odd.call.push(reply({ detail }, 422));
@@ -83,26 +84,65 @@ describe("cog", () => {
     expect(refusal.issues).toEqual([
       { type: "value_error", loc: ["body", "seed"], msg: "The model does not accept this value." },
       { type: "missing", loc: ["body", "prompt"], msg: "Field required" },
+      { type: "missing", loc: ["body", "image"], msg: "Field required" },
     ]);
-    upstream.odd.call.push(reply({ detail: detail.slice(2) }, 422), reply({ error: "no", status: "failed" }, 422));
+    upstream.odd.call.push(reply({ detail: detail.slice(3) }, 422), reply({ error: "no", status: "failed" }, 422));
     expect((await faultOf(run())).type).toBe("downstream_service_error");
     expect((await faultOf(run())).type).toBe("downstream_service_error");
   });
+
+  const runs = () => upstream.seen.filter((one) => one.path === "/predictions");
+  const busy = () => reply({ error: "At capacity - all prediction slots busy", status: "failed" }, 409);
+  const notReady = () => reply({ error: "not ready", status: "failed" }, 503);
 
   it("retries while all slots are taken, until it is aborted", async () => {
-    const full = () => reply({ error: "At capacity - all prediction slots busy", status: "failed" }, 409);
-    upstream.odd.call.push(full(), full(), full(), full());
-    await run();
-    expect(upstream.seen).toHaveLength(5);
-    upstream.odd.call.push(...Array.from({ length: 50 }, full));
+    upstream.odd.call.push(busy(), busy(), busy());
+    const { waitedMs } = await run();
+    expect(runs()).toHaveLength(4);
+    expect(waitedMs).toBeGreaterThan(300);
+    upstream.odd.call.push(...Array.from({ length: 50 }, busy));
     const waiting = driver().run(callWith({ prompt: "a" }, { signal: AbortSignal.timeout(300) }));
-    await expect(waiting).rejects.toThrow();
+    await expect(waiting).rejects.toMatchObject({ waitedMs: Number.POSITIVE_INFINITY });
   });
 
-  it("is unavailable while the container is not ready", async () => {
-    for (let n = 0; n < 3; n++) upstream.odd.call.push(reply({ error: "not ready", status: "failed" }, 503));
+  it("never began if the container does not know the prediction that is cancelled", async () => {
+    upstream.odd.call.push(busy(), { kind: "hang" }, reply({}, 404));
+    const stop = new AbortController();
+    const running = driver().run(callWith({ prompt: "a" }, { signal: stop.signal }));
+    running.catch(() => {});
+    await expect.poll(() => runs().length, { interval: 5 }).toBe(2);
+    stop.abort(new Error("the client left"));
+    await expect(running).rejects.toMatchObject({ waitedMs: Number.POSITIVE_INFINITY });
+  });
+
+  it("waits for setup to finish", async () => {
+    upstream.health = "STARTING";
+    setTimeout(() => Object.assign(upstream, { health: "READY" }), 1000);
+    const { waitedMs } = await run();
+    expect(runs().length).toBeGreaterThan(3);
+    expect(waitedMs).toBeGreaterThan(900);
+    expect(upstream.seen[1]).toMatchObject({ method: "GET", path: "/health-check" });
+    expect(upstream.seen[1]?.headers.authorization).toBe(`Bearer ${secret}`);
+  });
+
+  it.each([
+    ["SETUP_FAILED", 503, "downstream_service_error", "setup of the model's container failed"],
+    ["SETUP_FAILED", 404, "downstream_service_error", "setup of the model's container failed"],
+    ["SETUP_FAILED", 500, "downstream_service_error", "setup of the model's container failed"],
+    ["DEFUNCT", 409, "downstream_service_unavailable", "no longer accepts predictions"],
+  ])("fails at once if the container's health is %s, with %i", async (status, code, type, sentence) => {
+    upstream.health = status;
+    upstream.odd.call.push(reply({ error: `Traceback ${secret}` }, code));
+    const refusal = await faultOf(run());
+    expect(refusal).toMatchObject({ type, message: expect.stringContaining(sentence) });
+    expect(runs()).toHaveLength(1);
+  });
+
+  it.each(["READY", "UNHEALTHY", undefined])("is unavailable after three 503 if its health is %s", async (status) => {
+    upstream.health = status;
+    upstream.odd.call.push(notReady(), notReady(), notReady());
     expect((await faultOf(run())).type).toBe("downstream_service_unavailable");
-    expect(upstream.seen).toHaveLength(3);
+    expect(runs()).toHaveLength(3);
   });
 
   it("cancels by id and by closing the connection", async () => {

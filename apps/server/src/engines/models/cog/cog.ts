@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { Fault, type Issue } from "../../../kernel/errors.ts";
 import type { NetResponse } from "../../net/net.ts";
 import type { ModelCall, ModelDriver, ModelResult } from "../driver.ts";
@@ -8,7 +7,7 @@ import {
   type MediaBackend,
   nothingToDiscard,
   objectOf,
-  postUpstream,
+  postUpstreamOnce,
   readAnswer,
 } from "../media/call.ts";
 import { type Cancelling, cancelOnAbort } from "../media/cancel-upstream.ts";
@@ -18,9 +17,8 @@ import { jsonBody } from "../media/request-body.ts";
 import { RunClock } from "../media/run-clock.ts";
 import { StreamedText } from "../media/streamed-text.ts";
 import { broken, joinUrl, masked, UpstreamError, UpstreamFailure } from "../upstream.ts";
+import { authorization, beginRun } from "./begin-run.ts";
 
-const firstWaitMs = 100;
-const longestWaitMs = 2000;
 /** Characters kept from the end of a failed model's log, which has the reason. */
 const keptLog = 2000;
 
@@ -37,37 +35,31 @@ export function createCog(backend: MediaBackend): ModelDriver {
       const clock = new RunClock();
       const cancelling = cancelOnAbort(backend, call.signal, () =>
         sent
-          ? { url: `${url}/${encodeURIComponent(call.predictionId)}/cancel`, headers: headersOf(backend) }
+          ? { url: `${url}/${encodeURIComponent(call.predictionId)}/cancel`, headers: authorization(backend) }
           : undefined,
       );
       try {
-        const answer = await retryWhileBusy(
-          call,
-          () => {
-            sent = true;
-            clock.begin();
-            return predict(backend, url, call, field !== undefined);
-          },
-          () => {
+        const answer = await beginRun(backend, call, clock, () => {
+          sent = true;
+          return predict(backend, url, call, field !== undefined).catch((error: unknown) => {
             sent = call.signal.aborted;
-            if (!sent) clock.wait();
-          },
-        );
+            throw error;
+          });
+        });
         if (field !== undefined && isEventStream(answer)) {
           return await streamed(backend, call, field, answer, cancelling, clock);
         }
         return await whole(backend, call, field, answer, clock);
       } catch (error) {
-        throw call.signal.aborted ? clock.interrupted(error, call.signal.reason) : error;
+        if (!call.signal.aborted) throw error;
+        // The last request of a waiting call may not have begun either. A container has no such prediction then.
+        if (clock.hasWaited && (await cancelling.answered()) === 404) clock.wait();
+        throw clock.interrupted(error, call.signal.reason);
       } finally {
         cancelling.stop();
       }
     },
   };
-}
-
-function headersOf(backend: MediaBackend): Record<string, string> {
-  return backend.key ? { authorization: `Bearer ${backend.key}` } : {};
 }
 
 function predict(backend: MediaBackend, url: string, call: ModelCall, stream: boolean): Promise<NetResponse> {
@@ -76,11 +68,11 @@ function predict(backend: MediaBackend, url: string, call: ModelCall, stream: bo
   const input = files.length === 0 ? values : { ...values, ...Object.fromEntries(files) };
   const body = jsonBody({ id: call.predictionId, input });
   const ask = (accept: string) =>
-    postUpstream(
+    postUpstreamOnce(
       backend,
       {
         url,
-        headers: { ...headersOf(backend), accept },
+        headers: { ...authorization(backend), accept },
         signal: call.signal,
         explain: (status, text) => (status === 422 ? wrongInput(backend, text) : undefined),
       },
@@ -88,28 +80,13 @@ function predict(backend: MediaBackend, url: string, call: ModelCall, stream: bo
     );
   if (!stream) return ask("application/json");
   return ask("text/event-stream").catch((error: unknown) => {
-    if (statusOf(error) !== 406) throw error;
+    if (!(error instanceof UpstreamFailure) || error.status !== 406) throw error;
     return ask("application/json");
   });
 }
 
-/** 409 means that all slots are taken. The time limit of the prediction bounds the wait. */
-async function retryWhileBusy<T>(call: ModelCall, attempt: () => Promise<T>, onFailed: () => void): Promise<T> {
-  for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 1.5, longestWaitMs)) {
-    try {
-      return await attempt();
-    } catch (error) {
-      onFailed();
-      if (statusOf(error) !== 409) throw error;
-      const spread = waitMs * (0.75 + Math.random() / 2);
-      await sleep(spread, undefined, { signal: call.signal }).catch(() => call.signal.throwIfAborted());
-    }
-  }
-}
-
-function statusOf(error: unknown): number | undefined {
-  return error instanceof Fault && error.cause instanceof UpstreamFailure ? error.cause.status : undefined;
-}
+/** Of pydantic 1 and 2. */
+const missingTypes: ReadonlySet<unknown> = new Set(["value_error.missing", "missing"]);
 
 /** Reports refused input fields of the manifest. Uses our own text, because the container's may contain anything. */
 function wrongInput(backend: MediaBackend, body: string): Fault | undefined {
@@ -120,7 +97,7 @@ function wrongInput(backend: MediaBackend, body: string): Fault | undefined {
     const loc: unknown[] = isJsonObject(entry) && Array.isArray(entry.loc) ? entry.loc : [];
     const field = loc[0] === "body" && loc[1] === "input" ? loc[2] : undefined;
     if (typeof field !== "string" || !Object.hasOwn(backend.input.properties, field)) continue;
-    if (isJsonObject(entry) && entry.type === "value_error.missing") {
+    if (isJsonObject(entry) && missingTypes.has(entry.type)) {
       issues.push({ type: "missing", loc: ["body", field], msg: "Field required" });
     } else issues.push({ type: "value_error", loc: ["body", field], msg: "The model does not accept this value." });
   }
@@ -163,8 +140,10 @@ function succeeded(backend: MediaBackend, value: unknown): Record<string, unknow
   throw broken(new UpstreamError("The prediction did not succeed", details));
 }
 
-function reportedSeconds({ metrics }: Record<string, unknown>): unknown {
-  return isJsonObject(metrics) ? metrics.predict_time : undefined;
+/** Both times are of the container's clock. */
+function reportedSeconds({ metrics, started_at, completed_at }: Record<string, unknown>): unknown {
+  if (isJsonObject(metrics) && metrics.predict_time !== undefined) return metrics.predict_time;
+  return (Date.parse(String(completed_at)) - Date.parse(String(started_at))) / 1000;
 }
 
 function textOf(value: unknown): string {

@@ -157,7 +157,7 @@ export function mediaBackendContract(protocol: MediaProtocol): void {
     });
 
     const run = (more: Partial<ModelCall> = {}) => driver.run(callWith({ prompt: "a boat" }, more));
-    const calls = () => upstream.seen.filter((one) => !one.path.startsWith("/files/"));
+    const calls = () => upstream.seen.filter((one) => !one.path.startsWith("/files/") && one.path !== "/health-check");
 
     async function expectPng(result: Promise<ModelResult>): Promise<void> {
       const { image } = (await result).output;
@@ -197,6 +197,12 @@ export function mediaBackendContract(protocol: MediaProtocol): void {
       upstream.odd.call.push({ kind: "reply", reply: jsonReply({ error: "starting" }, 503) }, { kind: "reset" });
       await expectPng(run());
       expect(calls()).toHaveLength(3);
+    });
+
+    it("does not repeat a run after a 500, which may follow the finished work", async () => {
+      upstream.odd.call.push({ kind: "reply", reply: jsonReply({ detail: "The output does not fit" }, 500) });
+      expect(await faultOf(run())).toMatchObject({ type: "downstream_service_error", retryable: false });
+      expect(calls()).toHaveLength(1);
     });
 
     it("is unavailable if the connection is refused", async () => {

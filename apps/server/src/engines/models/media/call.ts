@@ -3,7 +3,7 @@ import { Fault } from "../../../kernel/errors.ts";
 import { type Net, NetError, type NetResponse } from "../../net/net.ts";
 import type { ModelCall } from "../driver.ts";
 import { createSseReader, type SseEvent } from "../sse.ts";
-import { broken, masked, requestUpstream, toFault, type UpstreamCall } from "../upstream.ts";
+import { broken, masked, requestUpstream, requestUpstreamOnce, toFault, type UpstreamCall } from "../upstream.ts";
 import { type JsonAnswer, readJsonAnswer } from "./json-answer.ts";
 import { openBody, type RequestBody } from "./request-body.ts";
 
@@ -36,27 +36,44 @@ export function maxFileBytesOf(backend: MediaBackend): number {
 }
 
 /** Sends a body that may contain files and resolves with a 2xx response. */
-export function postUpstream(
+export function postUpstream(backend: MediaBackend, call: MediaCall, body: RequestBody): Promise<NetResponse> {
+  return requestUpstream(backend.net, runRequest(backend, call, body));
+}
+
+/** One try, for backends that retry by rules of their own. */
+export async function postUpstreamOnce(
   backend: MediaBackend,
-  call: Omit<UpstreamCall, "body" | "method" | "key">,
+  call: MediaCall,
   body: RequestBody,
 ): Promise<NetResponse> {
+  const request = runRequest(backend, call, body);
+  return requestUpstreamOnce(backend.net, request).catch((error: unknown) => {
+    // The reason is an input file of ours that could not be read.
+    request.signal.throwIfAborted();
+    throw error;
+  });
+}
+
+type MediaCall = Omit<UpstreamCall, "body" | "method" | "key" | "isMediaRun">;
+
+function runRequest(backend: MediaBackend, call: MediaCall, body: RequestBody): UpstreamCall {
   const request: UpstreamCall = {
     ...call,
     key: backend.key,
     method: "POST",
+    isMediaRun: true,
     headers: { ...call.headers, "content-type": body.contentType, "content-length": String(body.length) },
     // Base64 makes three bytes four.
     bounds: { totalMs: day, headersMs: day, idleMs: day, maxBytes: maxTextBytes + 2 * maxFileBytesOf(backend) },
   };
   if (body.text !== undefined) {
     request.body = body.text;
-    return requestUpstream(backend.net, request);
+    return request;
   }
   const source = new AbortController();
   request.signal = AbortSignal.any([call.signal, source.signal]);
   request.body = () => openBody(body, (error) => source.abort(error));
-  return requestUpstream(backend.net, request);
+  return request;
 }
 
 /** The JSON of an answer, with its files as spools. */

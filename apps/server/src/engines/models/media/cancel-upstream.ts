@@ -3,8 +3,8 @@ import type { NetRequest } from "../../net/net.ts";
 import type { MediaBackend } from "./call.ts";
 
 export interface Cancelling {
-  /** Resolves once the upstream has answered the cancel request, or after 0.2 seconds. */
-  sent(): Promise<void>;
+  /** The status of the upstream's answer to the cancel request. Undefined if it does not answer within 0.2 seconds. */
+  answered(): Promise<number | undefined>;
   /** The run has ended, so there is nothing left to cancel. */
   stop(): void;
 }
@@ -21,19 +21,22 @@ export function cancelOnAbort(
   signal: AbortSignal,
   requestOf: () => Pick<NetRequest, "url" | "headers" | "body"> | undefined,
 ): Cancelling {
-  let sent: Promise<void> = Promise.resolve();
+  let answered: Promise<number | undefined> = Promise.resolve(undefined);
   const cancel = () => {
     const request = requestOf();
     if (!request) return;
     const bounds = { totalMs: 5000, headersMs: 5000, idleMs: 5000, maxBytes: 64 * 1024 };
-    sent = backend.net.request({ ...request, method: "POST", bounds }).then(
-      (answer) => answer.body.dump().catch(() => {}),
-      () => {},
+    answered = backend.net.request({ ...request, method: "POST", bounds }).then(
+      async (answer) => {
+        await answer.body.dump().catch(() => {});
+        return answer.status;
+      },
+      () => undefined,
     );
   };
   signal.addEventListener("abort", cancel, { once: true });
   return {
-    sent: () => Promise.race([sent, sleep(longestWaitMs, undefined, { ref: false })]),
+    answered: () => Promise.race([answered, sleep(longestWaitMs, undefined, { ref: false })]),
     stop: () => signal.removeEventListener("abort", cancel),
   };
 }

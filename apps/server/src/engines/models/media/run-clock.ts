@@ -4,6 +4,12 @@ import { Interrupted } from "../driver.ts";
 export class RunClock {
   readonly #createdAt = performance.now();
   #beganAt: number | undefined;
+  #hasWaited = false;
+
+  /** True once the upstream has refused to run the call yet. */
+  get hasWaited(): boolean {
+    return this.#hasWaited;
+  }
 
   /** The upstream was asked to run the call now. */
   begin(): void {
@@ -13,6 +19,7 @@ export class RunClock {
   /** The upstream refused to run the call yet. */
   wait(): void {
     this.#beganAt = undefined;
+    this.#hasWaited = true;
   }
 
   /**

@@ -40,7 +40,7 @@ export class StreamedText {
     const { signal } = this.#call;
     if (!signal.aborted) return error;
     // The first count of a process blocks the event loop, so the cancel request must be sent before.
-    await cancelling.sent();
+    await cancelling.answered();
     return new Interrupted(() => this.counted(estimateTokens), signal.reason);
   }
 }

@@ -1,69 +1,124 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type CogVersion, type CogVersionName, cogVersions } from "./cog-versions.ts";
 import { fileReply, type MediaServer } from "./image-servers.ts";
-import { jsonReply, type Reply, startScripted } from "./scripted-server.ts";
+import { jsonReply, type Reply, type Seen, startScripted } from "./scripted-server.ts";
 
 export interface CogServer extends MediaServer {
   /** Output of a prediction instead of a file. */
   output: unknown;
-  /** `none`: 406; `old`: a server that ignores the accept header. */
-  events: "yes" | "none" | "old";
+  events: CogVersion["events"];
   /** Between two chunks. */
   chunkMs: number;
-  /** The reported `predict_time`. */
-  predictSeconds: number | undefined;
-  /** Before an answer that is not streamed. */
-  delayMs: number;
+  /** `STARTING` and `SETUP_FAILED` refuse predictions; undefined is a server without a health check. */
+  health: string | undefined;
+  /** Predictions at once; more are refused. */
+  slots: number;
+  required: readonly string[];
+  /** Reported instead of the measured time of the run. */
+  predictSeconds: unknown;
+  /** Time of a run that is not streamed. */
+  runMs: number;
+  /** Ids of the predictions that were cancelled while they ran. */
+  readonly cancelled: readonly string[];
 }
 
 const event = (name: string, data: unknown) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** Behaves like coglet: nulls are refused, failures are 200s, output files are data URIs. */
-export async function startCog(): Promise<CogServer> {
+/** Like the named version of Cog: nulls are refused, failures are 200s, output files are data URIs. */
+export async function startCog(version: CogVersionName = "coglet"): Promise<CogServer> {
+  const answers: CogVersion = cogVersions[version];
+  const running = new Map<string, AbortController>();
+  const cancelled: string[] = [];
   const own = {
     made: { bytes: Buffer.alloc(0), type: "image/png", as: "base64" } as MediaServer["made"],
     output: undefined as unknown,
-    events: "yes" as CogServer["events"],
+    events: answers.events,
     chunkMs: 0,
-    predictSeconds: undefined as number | undefined,
-    delayMs: 0,
+    health: "READY" as string | undefined,
+    slots: Number.POSITIVE_INFINITY,
+    required: [] as readonly string[],
+    predictSeconds: undefined as unknown,
+    runMs: 0,
+    cancelled,
   };
 
-  const metrics = () => (cog.predictSeconds === undefined ? {} : { predict_time: cog.predictSeconds });
-
   async function* chunks(id: string, output: readonly unknown[]) {
+    const begun = performance.now();
     yield ": keep-alive\n\n";
     yield event("start", { id, status: "processing" });
     for (const [index, chunk] of output.entries()) {
       yield event("log", { source: "stdout", data: "thinking" });
       yield event("output", { chunk, index });
-      if (cog.chunkMs > 0) await new Promise((resolve) => setTimeout(resolve, cog.chunkMs));
+      if (cog.chunkMs > 0) await sleep(cog.chunkMs);
     }
-    yield event("metric", { name: "predict_time", value: 0.1, mode: "replace" });
-    yield event("completed", { id, status: "succeeded", output, logs: "", metrics: metrics() });
+    const metrics = { predict_time: cog.predictSeconds ?? (performance.now() - begun) / 1000 };
+    yield event("metric", { name: "predict_time", value: metrics.predict_time, mode: "replace" });
+    yield event("completed", { id, status: "succeeded", output, logs: "", metrics });
   }
 
-  const server = await startScripted(async (seen): Promise<Reply> => {
-    if (seen.path.startsWith("/files/")) return fileReply(cog.made);
-    if (/^\/predictions\/[^/]+\/cancel$/.test(seen.path)) return jsonReply({});
-    if (seen.path !== "/predictions" || seen.method !== "POST") return jsonReply({ detail: "Not Found" }, 404);
-    const { id, input } = JSON.parse(seen.body.toString("utf8")) as { id: string; input: Record<string, unknown> };
+  function issuesOf(input: Record<string, unknown>): object[] {
+    const at = (name: string) => ["body", "input", name];
     const nulls = Object.keys(input).filter((name) => input[name] === null);
-    if (nulls.length > 0) {
-      const detail = nulls.map((name) => ({ loc: ["body", "input", name], msg: "none", type: "value_error" }));
-      return jsonReply({ detail }, 422);
-    }
+    const missing = cog.required.filter((name) => !Object.hasOwn(input, name));
+    return [
+      ...nulls.map((name) => ({ loc: at(name), msg: "none is not an allowed value", type: "value_error" })),
+      ...missing.map((name) => ({ loc: at(name), msg: "Field required", type: answers.missing })),
+    ];
+  }
+
+  async function predict(seen: Seen): Promise<Reply> {
+    const { id, input } = JSON.parse(seen.body.toString("utf8")) as { id: string; input: Record<string, unknown> };
+    const detail = issuesOf(input);
+    if (detail.length > 0) return jsonReply({ detail }, 422);
+    if (cog.health === "STARTING") return jsonReply(answers.starting.body, answers.starting.status);
+    if (cog.health === "SETUP_FAILED") return jsonReply(answers.setupFailed.body, answers.setupFailed.status);
+    if (running.size >= cog.slots) return jsonReply(answers.busy.body, answers.busy.status);
     if (seen.headers.accept === "text/event-stream" && cog.events === "none") {
-      return jsonReply({ error: "The model does not stream" }, 406);
+      return jsonReply({ error: "This model does not support streaming responses." }, 406);
     }
     if (seen.headers.accept === "text/event-stream" && cog.events === "yes") {
       const output = Array.isArray(cog.output) ? cog.output : [];
       return { status: 200, headers: { "content-type": "text/event-stream" }, body: chunks(id, output) };
     }
+    return run(id);
+  }
+
+  async function run(id: string): Promise<Reply> {
+    const stop = new AbortController();
+    const begun = { at: performance.now(), date: new Date() };
+    running.set(id, stop);
+    if (cog.runMs > 0) await sleep(cog.runMs, undefined, { signal: stop.signal }).catch(() => {});
+    running.delete(id);
+    const times = { started_at: begun.date.toISOString(), completed_at: new Date().toISOString() };
+    const metrics = { predict_time: cog.predictSeconds ?? (performance.now() - begun.at) / 1000 };
+    const answer = { id, ...(answers.hasTimes && times), logs: "", metrics };
+    if (stop.signal.aborted) return jsonReply({ ...answer, status: "canceled" });
     const { bytes, type, as } = cog.made;
     const file = as === "base64" ? `data:${type};base64,${bytes.toString("base64")}` : `${server.url}/files/out.png`;
-    const output = cog.output ?? file;
-    if (cog.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, cog.delayMs));
-    return jsonReply({ id, output, logs: "", status: "succeeded", metrics: metrics() });
-  });
+    return jsonReply({ ...answer, output: cog.output ?? file, status: "succeeded" });
+  }
+
+  function cancel(id: string): Reply {
+    running.get(id)?.abort();
+    if (running.has(id)) cancelled.push(id);
+    return jsonReply({}, running.has(id) ? 200 : 404);
+  }
+
+  const answer = (seen: Seen): Reply | Promise<Reply> => {
+    if (seen.path.startsWith("/files/")) return fileReply(cog.made);
+    if (seen.path === "/health-check" && cog.health) return jsonReply({ status: cog.health, setup: {} });
+    const cancelledId = /^\/predictions\/([^/]+)\/cancel$/.exec(seen.path)?.[1];
+    if (cancelledId !== undefined) return cancel(cancelledId);
+    if (seen.path === "/predictions" && seen.method === "POST") return predict(seen);
+    return jsonReply({ detail: "Not Found" }, 404);
+  };
+  let before: Promise<unknown> = Promise.resolve();
+  const inTurn = (seen: Seen): Promise<Reply> => {
+    const result = before.then(() => answer(seen));
+    before = result.catch(() => {});
+    return result;
+  };
+  const server = await startScripted(answers.blocks ? inTurn : answer);
   const cog: CogServer = Object.assign(server, own);
   return cog;
 }

@@ -67,7 +67,8 @@ export async function startScripted(answer: (seen: Seen) => Reply | Promise<Repl
     res.on("close", () => {
       if (!res.writableFinished) one.leftAt = performance.now();
     });
-    const oddity = (one.path.startsWith("/files/") ? odd.file : odd.call).shift();
+    const isHealthCheck = one.path === "/health-check";
+    const oddity = isHealthCheck ? undefined : (one.path.startsWith("/files/") ? odd.file : odd.call).shift();
     if (oddity?.kind === "reset") return void req.socket.resetAndDestroy();
     if (oddity?.kind === "hang") return;
     const reply = oddity?.kind === "reply" ? oddity.reply : await answer(one);

@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Fault, fault } from "../../../kernel/errors.ts";
+import type { NetResponse } from "../../net/net.ts";
+import type { ModelCall } from "../driver.ts";
+import { type MediaBackend, objectOf } from "../media/call.ts";
+import type { RunClock } from "../media/run-clock.ts";
+import { joinUrl, UpstreamFailure, withRetries } from "../upstream.ts";
+
+const firstWaitMs = 100;
+const longestWaitMs = 2000;
+/** Statuses that leave open whether the container is busy, starting or broken. */
+const unclear = new Set([404, 409, 500, 503]);
+const starting = new Set(["STARTING", "UNKNOWN", "BUSY"]);
+
+/**
+ * Repeats the request until the container takes it. 409 means that all slots are taken, or that setup has not finished;
+ * newer servers answer 503 during setup. The time limit of the prediction bounds the wait.
+ */
+export function beginRun(
+  backend: MediaBackend,
+  { signal }: Pick<ModelCall, "signal">,
+  clock: RunClock,
+  attempt: () => Promise<NetResponse>,
+): Promise<NetResponse> {
+  return withRetries({ signal, key: backend.key, isMediaRun: true }, async () => {
+    for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 1.5, longestWaitMs)) {
+      clock.begin();
+      try {
+        return await attempt();
+      } catch (error) {
+        signal.throwIfAborted();
+        clock.wait();
+        const failure = error instanceof UpstreamFailure && unclear.has(error.status) ? error : undefined;
+        if (!failure) throw error;
+        const health = await healthOf(backend, signal);
+        const isWaiting = failure.status === 409 || (failure.status === 503 && starting.has(health));
+        const stopped = stoppedContainer(health, failure);
+        if (stopped || !isWaiting) throw stopped ?? error;
+        const spread = waitMs * (0.75 + Math.random() / 2);
+        await sleep(spread, undefined, { signal }).catch(() => signal.throwIfAborted());
+      }
+    }
+  });
+}
+
+/** A container in one of these states does not recover without a restart. */
+function stoppedContainer(health: string, cause: UpstreamFailure): Fault | undefined {
+  const options = { cause, ctx: { upstream_status: cause.status } };
+  if (health === "SETUP_FAILED") {
+    const sentence = "The setup of the model's container failed. Read its log, then restart the container.";
+    return fault("downstream_service_error", sentence, options);
+  }
+  if (health === "DEFUNCT") {
+    const sentence = "The model's container no longer accepts predictions. Restart the container.";
+    return fault("downstream_service_unavailable", sentence, options);
+  }
+  return undefined;
+}
+
+/** Empty if the container does not tell. */
+async function healthOf(backend: MediaBackend, signal: AbortSignal): Promise<string> {
+  const bounds = { totalMs: 2000, headersMs: 2000, idleMs: 2000, maxBytes: 1024 * 1024 };
+  const url = joinUrl(backend.url, "health-check");
+  try {
+    const answer = await backend.net.request({ url, method: "GET", headers: authorization(backend), signal, bounds });
+    const status = objectOf(await answer.body.text())?.status;
+    return typeof status === "string" ? status : "";
+  } catch {
+    return "";
+  }
+}
+
+export function authorization(backend: MediaBackend): Record<string, string> {
+  return backend.key ? { authorization: `Bearer ${backend.key}` } : {};
+}
