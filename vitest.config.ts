@@ -1,5 +1,9 @@
 import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { clearEnvironment } from "./apps/server/test/support/clear-environment.ts";
+
+// Workers and the processes that tests start inherit this environment.
+clearEnvironment(process.env);
 
 /** Kill processes, start clusters or engines, put the server under load, or wait for more than ten seconds by design. */
 const proofs = ["apps/server/test/{proof,process}/**/*.test.ts", "{apps,packages}/**/*.proof.test.ts"];
