@@ -6,6 +6,7 @@ import { createTelemetry, type OpenTelemetry } from "../engines/telemetry/create
 import type { Gauges } from "../engines/telemetry/telemetry.ts";
 import { traceNet } from "../engines/telemetry/traced-net.ts";
 import type { Log } from "../kernel/log.ts";
+import { egressOf } from "./egress.ts";
 import { readOwnVersion } from "./own-version.ts";
 
 export interface WaysOut {
@@ -24,14 +25,14 @@ export function openTelemetry(
   const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
   const headers = config.OTEL_EXPORTER_OTLP_HEADERS;
   const ca = config.GANTRY_EXTRA_CA;
-  const egressProxy = config.GANTRY_EGRESS_PROXY;
+  const egress = egressOf(config);
   // Addresses set by the operator may be private.
   const wayOut = (exempt: string | undefined) =>
     createNet({
       allowPrivateNetwork: config.GANTRY_ALLOW_PRIVATE_NETWORK,
       ...(exempt !== undefined && { exempt: [exempt] }),
       ...(ca !== undefined && { ca }),
-      ...(egressProxy !== undefined && { egressProxy }),
+      egress,
     });
   const [net, operatorNet, toCollector] = [wayOut(undefined), wayOut(config.GANTRY_LLM_URL), wayOut(endpoint)];
   const telemetry = createTelemetry({

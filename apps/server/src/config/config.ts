@@ -1,8 +1,7 @@
-import { X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 import { isBucketName } from "../kernel/bucket-name.ts";
+import { certificates, egressProxy, privateNetworks, proxyAddress } from "./network-settings.ts";
 import {
   choice,
   engineAddress,
@@ -19,20 +18,6 @@ import {
   wrong,
 } from "./setting-kinds.ts";
 import { checkDatabaseUrl, contradicting, missingTogether } from "./setting-rules.ts";
-
-/** Reads the certificates at start, so that a wrong file fails here and not at the first call. */
-function readCertificates(path: string | undefined): string | undefined {
-  if (path === undefined) return undefined;
-  try {
-    const pem = readFileSync(path, "utf8");
-    const found = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-    for (const one of found) new X509Certificate(one);
-    return found.length > 0 ? found.join("\n") : wrong(`names ${path}, which contains no PEM certificate`);
-  } catch (error) {
-    if (error instanceof WrongSetting) throw error;
-    return wrong(`names ${path}, which cannot be read as PEM certificates: ${(error as Error).message}`);
-  }
-}
 
 const shares = "a number from 0 to 1";
 
@@ -104,20 +89,32 @@ export const settings = {
     32,
     512,
   ),
-  GANTRY_ALLOW_PRIVATE_NETWORK: flag("Set to 1 to let users' outgoing calls reach private and loopback addresses."),
-  GANTRY_EXTRA_CA: {
-    meaning: "PEM file with additional certificate authorities for outgoing TLS.",
-    shown: "unset",
-    takes: "a path",
-    read: readCertificates,
-  } satisfies Setting<string | undefined>,
-  GANTRY_EGRESS_PROXY: engineAddress(
-    "HTTP proxy (CONNECT) for outgoing calls to public addresses. May include a user and a password.",
-    ["http:"],
-    ({ pathname, search }) => {
-      if (pathname !== "/" || search !== "") wrong("must end with the host and port, without a path");
-    },
+  GANTRY_ALLOW_PRIVATE_NETWORK: privateNetworks(
+    "Private addresses that users' outgoing calls may reach: a list such as 127.0.0.1:8188, 10.20.0.0/16, gpu.lan:8000. " +
+      "1 allows all private and loopback addresses.",
   ),
+  GANTRY_EXTRA_CA: certificates("PEM file with additional certificate authorities for outgoing TLS."),
+  HTTPS_PROXY: {
+    ...proxyAddress(
+      "HTTP proxy (CONNECT) for outgoing calls to public https:// addresses. May include a user and a password. " +
+        "https_proxy takes precedence.",
+    ),
+    also: "https_proxy",
+  },
+  HTTP_PROXY: {
+    ...proxyAddress("The same for http:// addresses. http_proxy takes precedence."),
+    also: "http_proxy",
+  },
+  NO_PROXY: {
+    ...optional(
+      "Hosts to connect to without the proxy, separated by commas: names (with their subdomains), addresses, networks, " +
+        "each with an optional port; * for all. Private addresses are always connected to directly. " +
+        "no_proxy takes precedence.",
+    ),
+    takes: "hosts, addresses and networks",
+    also: "no_proxy",
+  },
+  GANTRY_EGRESS_PROXY: egressProxy("Proxy for both schemes instead of HTTPS_PROXY and HTTP_PROXY. off ignores them."),
   GANTRY_SECRET_KEY: sealingKey(
     "Key that encrypts stored credentials. If unset, a key is created and kept in GANTRY_HOME.",
   ),
@@ -219,8 +216,10 @@ export const settings = {
 export type Config = Readonly<{ [K in keyof typeof settings]: ReturnType<(typeof settings)[K]["read"]> }>;
 
 export function readSetting<Name extends keyof Config>(environment: NodeJS.ProcessEnv, name: Name): Config[Name] {
+  const setting: Setting<unknown> = settings[name];
   try {
-    return settings[name].read(given(environment, name)) as Config[Name];
+    const preferred = setting.also === undefined ? undefined : given(environment, setting.also);
+    return setting.read(preferred ?? given(environment, name)) as Config[Name];
   } catch (error) {
     throw error instanceof WrongSetting ? new WrongSetting(`${name} ${error.message}`) : error;
   }

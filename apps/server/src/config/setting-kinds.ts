@@ -5,6 +5,8 @@ export interface Setting<T> {
   shown: string;
   /** Allowed values, for the documentation and for the error message. */
   takes?: string;
+  /** Another name of the same variable, which takes precedence. */
+  also?: string;
   read(text: string | undefined): T;
 }
 

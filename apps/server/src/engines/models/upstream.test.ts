@@ -99,7 +99,9 @@ describe("requestUpstream", () => {
     const error = await requestUpstream(guarded, { url, signal }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ type: "downstream_service_error", retryable: false });
     expect((error as Error).message).not.toContain("127.0.0.1");
-    expect((error as Error).message).toContain("GANTRY_ALLOW_PRIVATE_NETWORK=1");
+    expect((error as Error).message).toContain("The operator can allow it in GANTRY_ALLOW_PRIVATE_NETWORK");
+    // The log shows the entry to add.
+    expect(String((error as Error).cause)).toContain(`add ${new URL(url).host} to GANTRY_ALLOW_PRIVATE_NETWORK`);
     expect(requests).toBe(0);
     await guarded.close();
   });

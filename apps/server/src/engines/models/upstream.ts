@@ -187,11 +187,11 @@ export function toFault(error: unknown, key?: string): unknown {
   if (error instanceof NetError) {
     const cause = new Error(masked(error.message, key), { cause: error.cause });
     if (error.reason === "unreachable" || error.reason === "timeout") {
-      const sentence = `The service behind the model cannot be reached. ${cause.message}`;
+      const sentence = `The service behind the model cannot be reached. ${masked(error.discreet, key)}`;
       return fault("downstream_service_unavailable", sentence, { cause });
     }
     if (error.reason === "address_refused" || error.reason === "invalid_url") {
-      const sentence = `Calls to the service behind the model are not allowed. ${cause.message}`;
+      const sentence = `Calls to the service behind the model are not allowed. ${masked(error.discreet, key)}`;
       return fault("downstream_service_error", sentence, { cause });
     }
     return broken(cause);

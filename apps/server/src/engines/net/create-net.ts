@@ -1,18 +1,20 @@
+import type { NetworkEntry } from "../../kernel/network-entry.ts";
+import { AllowedNetworks } from "./allowed-networks.ts";
 import { download } from "./download.ts";
+import { createProxyFor, type EgressOptions } from "./egress.ts";
 import { createGuardedConnect, createProxiedConnect, trusting } from "./guarded-connect.ts";
-import { createConnect } from "./http1/connect.ts";
+import { type Connect, createConnect } from "./http1/connect.ts";
 import { Exchange } from "./http1/exchange.ts";
 import type { Origin } from "./http1/origin.ts";
 import { giveUpBody } from "./http1/send-body.ts";
-import { readProxy } from "./http1/tunnel.ts";
 import type { Net, NetBounds, NetHandler, NetRequest, NetResponse } from "./net.ts";
 import { Origins } from "./origins.ts";
 import { Receiver } from "./received-body.ts";
 import { Targets } from "./targets.ts";
 
 export interface NetOptions {
-  /** Allows private and loopback addresses for all calls. */
-  allowPrivateNetwork: boolean;
+  /** Allows private and loopback addresses for all calls: every one, or those of the list. */
+  allowPrivateNetwork: boolean | readonly NetworkEntry[];
   /** Origins (or whole addresses) set by the operator, which are not checked. */
   exempt?: readonly string[];
   maxOrigins?: number;
@@ -21,8 +23,8 @@ export interface NetOptions {
   connectMs?: number;
   /** PEM certificates that are trusted in addition to the usual authorities. */
   ca?: string;
-  /** An HTTP proxy for calls to public servers. May contain credentials. */
-  egressProxy?: string;
+  /** HTTP proxies for calls to public servers. */
+  egress?: EgressOptions;
 }
 
 const defaultBounds: NetBounds = { totalMs: 60_000, headersMs: 60_000, idleMs: 30_000, maxBytes: 32 * 1024 * 1024 };
@@ -32,20 +34,20 @@ export function createNet(options: NetOptions): Net {
   const exempt = new Set((options.exempt ?? []).map((address) => new URL(address).origin));
   const sizes = { maxConnections: maxConnectionsPerOrigin, maxHeadBytes: maxHeaderBytes };
   const connecting = { connectMs, ...(options.ca !== undefined && { secureContext: trusting(options.ca) }) };
-  const proxy = options.egressProxy === undefined ? undefined : readProxy(options.egressProxy);
-  const proxied = proxy && { ...connecting, proxy };
-  const open = new Origins(maxOrigins, {
-    ...sizes,
-    connect: proxied ? createProxiedConnect(proxied, { guarded: false }) : createConnect(connecting),
-  });
-  const guarded = new Origins(maxOrigins, {
-    ...sizes,
-    connect: proxied ? createProxiedConnect(proxied, { guarded: true }) : createGuardedConnect(connecting),
-  });
+  const allowed = new AllowedNetworks(Array.isArray(options.allowPrivateNetwork) ? options.allowPrivateNetwork : []);
+  const proxyFor = createProxyFor(options.egress ?? {});
+  const origins = (guard: AllowedNetworks | undefined): Origins => {
+    const connect = createConnect(connecting);
+    const direct: Connect = guard ? createGuardedConnect(connect, guard) : (url, events) => connect(url, events);
+    const routed = proxyFor ? createProxiedConnect(connect, direct, { proxyFor, allowed: guard }) : direct;
+    return new Origins(maxOrigins, { ...sizes, connect: routed });
+  };
+  const open = origins(undefined);
+  const guarded = origins(allowed);
   const targets = new Targets();
 
   function originFor(name: string, redirected: boolean): Origin {
-    const free = options.allowPrivateNetwork || (!redirected && exempt.has(name));
+    const free = options.allowPrivateNetwork === true || (!redirected && exempt.has(name));
     return (free ? open : guarded).for(name);
   }
 

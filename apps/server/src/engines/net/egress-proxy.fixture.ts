@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import http from "node:http";
+import https from "node:https";
 import { type AddressInfo, connect, type Socket } from "node:net";
 
 export interface TestProxy {
@@ -15,8 +16,10 @@ export interface TestProxy {
 /** A name that only the proxy can resolve. */
 export const outside = "upstream.invalid";
 
-export async function startProxy(): Promise<TestProxy> {
-  const server = http.createServer((_, response) => response.writeHead(405).end());
+/** With a certificate, the proxy itself speaks TLS. */
+export async function startProxy(certificate?: { key: string; cert: string }): Promise<TestProxy> {
+  const refuse: http.RequestListener = (_, response) => response.writeHead(405).end();
+  const server = certificate ? https.createServer(certificate, refuse) : http.createServer(refuse);
   const clients = new Set<Socket>();
   const proxy: TestProxy = {
     address: "",
@@ -28,7 +31,7 @@ export async function startProxy(): Promise<TestProxy> {
       server.close();
     },
   };
-  server.on("connect", (request, client: Socket) => {
+  server.on("connect", (request: http.IncomingMessage, client: Socket) => {
     clients.add(client);
     client.on("error", () => {}).on("close", () => clients.delete(client));
     proxy.asked.push({ target: String(request.url), authorization: request.headers["proxy-authorization"] });
@@ -45,6 +48,6 @@ export async function startProxy(): Promise<TestProxy> {
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  proxy.address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  proxy.address = `${certificate ? "https" : "http"}://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return proxy;
 }

@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import http from "node:http";
 import https from "node:https";
-import type { AddressInfo, Server, Socket } from "node:net";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { parseNetworkEntry } from "../../kernel/network-entry.ts";
 import { createNet, type NetOptions } from "./create-net.ts";
 import { outside, startProxy, type TestProxy } from "./egress-proxy.fixture.ts";
 import { AddressRefused, type Net } from "./net.ts";
@@ -39,7 +40,8 @@ async function listen(server: Server): Promise<number> {
 }
 
 function netWith(options: Partial<NetOptions> = {}): Net {
-  const made = createNet({ allowPrivateNetwork: false, egressProxy: proxy.address, ...options });
+  const egress = { http: proxy.address, https: proxy.address };
+  const made = createNet({ allowPrivateNetwork: false, egress, ...options });
   closers.push(() => made.close());
   return made;
 }
@@ -77,8 +79,8 @@ describe("through the egress proxy", () => {
 
   it("sends the credentials of its address, decoded", async () => {
     proxy.target = await listen(http.createServer((_, response) => response.end("ok")));
-    const egressProxy = proxy.address.replace("//", "//gantry:p%40ss@");
-    expect(await get(netWith({ egressProxy }), `http://${outside}/`)).toBe("ok");
+    const http1 = proxy.address.replace("//", "//gantry:p%40ss@");
+    expect(await get(netWith({ egress: { http: http1 } }), `http://${outside}/`)).toBe("ok");
     expect(proxy.asked[0]?.authorization).toBe(`Basic ${Buffer.from("gantry:p@ss").toString("base64")}`);
   });
 
@@ -128,7 +130,8 @@ describe("through the egress proxy", () => {
   });
 
   it.each([
-    ["refuses", "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n", "answered with status 407"],
+    ["refuses", "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", "answered with status 403"],
+    ["wants credentials", "HTTP/1.1 407 Auth\r\n\r\n", "answered with status 407: it needs a user and a password"],
     ["is not a proxy", "SSH-2.0-OpenSSH_9.2\r\n\r\n", "did not answer with HTTP"],
     ["sends headers without an end", `HTTP/1.1 200 OK\r\nX-A: ${"a".repeat(20_000)}`, "did not answer with HTTP"],
     ["sends more than its answer", "HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\nforged", "did not answer with HTTP"],
@@ -136,17 +139,83 @@ describe("through the egress proxy", () => {
     proxy.reply = (socket) => socket.write(answer);
     const call = get(netWith(), `http://${outside}/`);
     await expect(call).rejects.toMatchObject({ reason: "unreachable" });
-    await expect(call).rejects.toThrow(`The egress proxy ${message}`);
+    await expect(call).rejects.toThrow(`The egress proxy ${proxy.address} ${message}`);
   });
 
   it("fails if the proxy disconnects, does not answer or does not run", async () => {
     proxy.reply = (socket) => socket.end("HTTP/1.1 2");
-    await expect(get(netWith(), `http://${outside}/`)).rejects.toThrow("The egress proxy closed the connection");
+    const named = `The egress proxy ${proxy.address}`;
+    await expect(get(netWith(), `http://${outside}/`)).rejects.toThrow(`${named} closed the connection`);
     proxy.reply = () => {};
     const silent = get(netWith({ connectMs: 200 }), `http://${outside}/`);
-    await expect(silent).rejects.toMatchObject({ reason: "timeout" });
-    const gone = get(netWith({ egressProxy: "http://127.0.0.1:1" }), `http://${outside}/`);
-    await expect(gone).rejects.toMatchObject({ reason: "unreachable" });
-    await expect(gone).rejects.toThrow("The egress proxy could not be reached");
+    await expect(silent).rejects.toMatchObject({ reason: "timeout", message: `${named} did not answer in time` });
+    const gone = get(netWith({ egress: { http: "http://me:secret@127.0.0.1:1" } }), `http://${outside}/`);
+    await expect(gone).rejects.toMatchObject({
+      reason: "unreachable",
+      message: "The egress proxy http://127.0.0.1:1 could not be reached",
+    });
+  });
+
+  it("names the server, not the proxy, if only the server does not answer", async () => {
+    proxy.target = await listen(createServer(() => {}));
+    const silent = get(netWith({ connectMs: 200 }), `https://${outside}/`);
+    await expect(silent).rejects.toMatchObject({ reason: "timeout", message: "The server did not answer in time" });
+  });
+
+  it("says that credentials were refused, without showing them", async () => {
+    proxy.reply = (socket) => socket.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n");
+    const address = proxy.address.replace("//", "//gantry:s3cret@");
+    const call = get(netWith({ egress: { https: address } }), `https://${outside}/`);
+    await expect(call).rejects.toThrow(
+      `The egress proxy ${proxy.address} answered with status 407: it refuses the user or the password in its address`,
+    );
+    await expect(call).rejects.not.toThrow(/s3cret/);
+  });
+
+  it("uses the proxy of the call's scheme, and none for exceptions", async () => {
+    const port = await listen(http.createServer((_, response) => response.end("plain")));
+    proxy.target = port;
+    expect(await get(netWith({ egress: { http: proxy.address } }), `http://${outside}/`)).toBe("plain");
+    const forHttps = netWith({ egress: { https: proxy.address } });
+    await expect(get(forHttps, `http://${outside}/`)).rejects.toThrow("its name does not exist");
+    const excepting = netWith({ egress: { http: proxy.address, except: "invalid" } });
+    await expect(get(excepting, `http://${outside}/`)).rejects.toThrow("its name does not exist");
+    // An exception is guarded like every direct connection.
+    const guarded = netWith({ egress: { http: proxy.address, except: "localhost" } });
+    await expect(get(guarded, `http://localhost:${port}/`)).rejects.toBeInstanceOf(AddressRefused);
+    expect(proxy.asked).toHaveLength(1);
+  });
+
+  it.each(["http", "https"])("speaks TLS with an https proxy, for calls over %s", async (protocol) => {
+    const secure = await startProxy(selfSigned);
+    closers.push(() => secure.close());
+    const answer: http.RequestListener = (_, response) => response.end("through TLS");
+    secure.target = await listen(
+      protocol === "http" ? http.createServer(answer) : https.createServer(selfSigned, answer),
+    );
+    const address = secure.address.replace("127.0.0.1", "localhost");
+    const egress = { http: address, https: address };
+    const net = netWith({ egress, ca: selfSigned.cert });
+    expect(await get(net, `${protocol}://${outside}/`)).toBe("through TLS");
+    expect(await get(net, `${protocol}://${outside}/`)).toBe("through TLS");
+    expect(secure.asked).toHaveLength(1);
+    await expect(get(netWith({ egress }), `${protocol}://${outside}/`)).rejects.toThrow(
+      `The egress proxy ${address} could not be reached`,
+    );
+  });
+
+  it("connects directly to listed private addresses, and refuses names that only an internal network has", async () => {
+    const port = await listen(http.createServer((_, response) => response.end("inside")));
+    const list = (text: string) => [parseNetworkEntry(text)].filter((entry) => entry !== undefined);
+    const listed = netWith({ allowPrivateNetwork: list(`127.0.0.1:${port}`) });
+    expect(await get(listed, `http://127.0.0.1:${port}/`)).toBe("inside");
+    await expect(get(listed, `http://127.0.0.1:${port + 1}/`)).rejects.toBeInstanceOf(AddressRefused);
+    for (const host of ["metadata.google.internal", "gpu-box-that-is-not-there", "gpu.lan"]) {
+      await expect(get(listed, `http://${host}/`), host).rejects.toThrow(`add ${host}:80 to`);
+    }
+    expect(proxy.asked).toEqual([]);
+    proxy.target = port;
+    const named = netWith({ allowPrivateNetwork: list("metadata.google.internal") });
+    expect(await get(named, "http://metadata.google.internal/")).toBe("inside");
   });
 });

@@ -1,65 +1,80 @@
-import { type LookupAddress, type LookupOptions, lookup, lookup as resolve } from "node:dns";
+import { type LookupAddress, type LookupOptions, lookup as resolve } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
 import { isPublicAddress } from "./address-rules.ts";
-import { type Connect, type Connecting, type ConnectOptions, createConnect, hostOf } from "./http1/connect.ts";
-import type { EgressProxy } from "./http1/tunnel.ts";
-import { AddressRefused } from "./net.ts";
+import type { AllowedNetworks, Place } from "./allowed-networks.ts";
+import type { ProxyFor } from "./egress.ts";
+import { type Connect, type ConnectBy, type Connecting, hostOf, portOf } from "./http1/connect.ts";
+import { createLocalLookup } from "./local-lookup.ts";
 
 /**
- * Drops every resolved address that is not public. The socket connects only to these addresses, so the name cannot resolve
+ * Drops every resolved address that is not allowed. The socket connects only to the others, so the name cannot resolve
  * differently between check and use.
  */
-const guardedLookup: LookupFunction = (hostname, options, callback) => {
-  const all: LookupOptions = { ...options, all: true };
-  resolve(hostname, all, (error: NodeJS.ErrnoException | null, found: string | LookupAddress[]) => {
-    if (error) return callback(error, "", 0);
-    const addresses = typeof found === "string" ? [] : found;
-    const open = addresses.filter((each) => isPublicAddress(each.address));
-    const [first] = open;
-    if (!first) return callback(new AddressRefused(), "", 0);
-    if (options.all) callback(null, open);
-    else callback(null, first.address, first.family);
-  });
-};
+function guardedLookup(allowed: AllowedNetworks, place: Place): LookupFunction {
+  return (hostname, options, callback) => {
+    const all: LookupOptions = { ...options, all: true };
+    resolve(hostname, all, (error: NodeJS.ErrnoException | null, found: string | LookupAddress[]) => {
+      if (error) return callback(error, "", 0);
+      const addresses = typeof found === "string" ? [] : found;
+      const open = addresses.filter((each) => allowed.allows(each.address, place));
+      const [first] = open;
+      if (!first) {
+        const refused = addresses.map((each) => each.address);
+        return callback(allowed.refusal(place, refused), "", 0);
+      }
+      if (options.all) callback(null, open);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
 
 /** Trusts the usual authorities and `ca` (PEM). Created once, because reading the certificates takes longer than a connect. */
 export function trusting(ca: string): SecureContext {
   return createSecureContext({ ca: [...getCACertificates("default"), ca] });
 }
 
-/** Refuses addresses that are not public, at connect time. */
-export function createGuardedConnect(options: Omit<ConnectOptions, "lookup">): Connect {
-  const connect = createConnect({ ...options, lookup: guardedLookup });
+const placeOf = (url: URL): Place => ({ host: hostOf(url), port: portOf(url) });
+
+/** Refuses addresses that are not allowed, at connect time. */
+export function createGuardedConnect(connect: ConnectBy, allowed: AllowedNetworks): Connect {
   return (url, events) => {
-    const host = hostOf(url);
+    const place = placeOf(url);
     // A literal address is not looked up.
-    if (isIP(host) === 0 || isPublicAddress(host)) return connect(url, events);
-    const refusal = setImmediate(() => events.onFailed(new AddressRefused()));
+    if (isIP(place.host) === 0 || allowed.allows(place.host, place)) {
+      return connect(url, events, { lookup: guardedLookup(allowed, place) });
+    }
+    const refusal = setImmediate(() => events.onFailed(allowed.refusal(place)));
     return { cancel: () => clearImmediate(refusal) };
   };
 }
 
 /**
- * Reaches public servers through the operator's proxy. Private addresses, and names that resolve to one, are refused for
- * guarded calls and connected directly for others. The proxy resolves names again, so only the proxy can refuse a name that
- * changes its address. Names that do not resolve here go to the proxy.
+ * Reaches public servers through the operator's proxy. Private addresses, and names that resolve to one, are connected to
+ * directly, where they are allowed. The proxy resolves names again, so only the proxy can refuse a name that changes its
+ * address. Names that do not resolve here go to the proxy, except those that only an internal network can have.
  */
 export function createProxiedConnect(
-  options: Omit<ConnectOptions, "lookup"> & { proxy: EgressProxy },
-  { guarded }: { guarded: boolean },
+  connect: ConnectBy,
+  direct: Connect,
+  { proxyFor, allowed }: { proxyFor: ProxyFor; allowed: AllowedNetworks | undefined },
 ): Connect {
-  const { proxy, ...direct } = options;
-  const connectDirectly = createConnect(direct);
-  const connectByProxy = createConnect({ ...direct, proxy });
+  const lookup = createLocalLookup();
   return (url, events) => {
+    const proxy = proxyFor(url);
+    if (!proxy) return direct(url, events);
+    const place = placeOf(url);
     let connecting: Connecting | undefined;
     let isCancelled = false;
-    lookup(hostOf(url), { all: true }, (error, found) => {
+    lookup(place.host, (addresses) => {
       if (isCancelled) return;
-      const isPrivate = !error && found.some(({ address }) => !isPublicAddress(address));
-      if (isPrivate && guarded) events.onFailed(new AddressRefused());
-      else connecting = (isPrivate ? connectDirectly : connectByProxy)(url, events);
+      if (addresses.some((address) => !isPublicAddress(address))) {
+        const isRefused = allowed !== undefined && !addresses.every((address) => allowed.allows(address, place));
+        if (isRefused) events.onFailed(allowed.refusal(place, addresses));
+        else connecting = direct(url, events);
+      } else if (addresses.length === 0 && allowed?.allowsUnresolved(place) === false) {
+        events.onFailed(allowed.refusal(place));
+      } else connecting = connect(url, events, { proxy });
     });
     return {
       cancel() {

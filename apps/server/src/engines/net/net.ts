@@ -21,22 +21,29 @@ export const longestAddress = 8192;
 
 export class NetError extends Error {
   readonly reason: NetFailure;
+  /** The message for people who must not learn the address, such as callers of another user's model. */
+  readonly discreet: string;
 
-  constructor(reason: NetFailure, message: string, options?: { cause?: unknown }) {
+  constructor(reason: NetFailure, message: string, options: { cause?: unknown; discreet?: string } = {}) {
     super(message, options);
     this.name = "NetError";
     this.reason = reason;
+    this.discreet = options.discreet ?? message;
   }
 }
 
-const notPublic =
-  "The address is not allowed: it is not on the public network; " +
-  "the operator can allow it with GANTRY_ALLOW_PRIVATE_NETWORK=1";
+const setting = "GANTRY_ALLOW_PRIVATE_NETWORK";
+const notPublic = "The address is not allowed: it is not on the public network. The operator can allow it";
 
-/** The message does not reveal which special range it is. */
+/** The message shows the entry to add, and does not reveal which special range it is or what a name resolves to. */
 export class AddressRefused extends NetError {
-  constructor(options?: { cause?: unknown }) {
-    super("address_refused", notPublic, options);
+  /** Without an entry: a name of a link-local or metadata address, which only its number can allow. */
+  constructor(entry?: string) {
+    const message =
+      entry === undefined
+        ? `${notPublic} only by its IP address in ${setting}`
+        : `${notPublic}: add ${entry} to ${setting}`;
+    super("address_refused", message, { discreet: `${notPublic} in ${setting}` });
     this.name = "AddressRefused";
   }
 }
@@ -110,7 +117,8 @@ export interface Download {
  * Guarantees:
  * - the address is checked at connect time, after the name was resolved, so a changing name does not help. Addresses set by
  *   the operator are exempt, but never as the target of a redirect;
- * - an egress proxy resolves names itself, so the address is checked before the proxy is asked;
+ * - an egress proxy resolves names itself, so the address is checked before the proxy is asked. Private addresses are never
+ *   asked of the proxy;
  * - `request` and `dispatch` do not follow redirects; `download` follows three and checks each;
  * - total time, header time, idle time and size are bounded. Failures are `NetError`s;
  * - connections are reused. The number of open origins is bounded.

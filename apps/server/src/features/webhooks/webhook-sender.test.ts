@@ -170,11 +170,14 @@ describe("failures", () => {
     const site = await receiver();
     await startSender({ allowPrivateNetwork: false });
     const port = site.url.split(":").at(-1);
+    const entryFor = (url: string) => `${new URL(url).hostname}:${new URL(url).port || 80}`;
     for (const url of [site.url, `http://localhost:${port}`, "http://169.254.169.254/latest", "http://[::1]:1/"]) {
       expect(await untilEnded(await enqueue(url))).toMatchObject({
         status: "failed",
         attempts: 1,
-        lastError: expect.stringContaining("the operator can allow it with GANTRY_ALLOW_PRIVATE_NETWORK=1"),
+        lastError: expect.stringContaining(
+          `The operator can allow it: add ${entryFor(url)} to GANTRY_ALLOW_PRIVATE_NETWORK`,
+        ),
       });
     }
     expect(site.received).toHaveLength(0);

@@ -1,10 +1,16 @@
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 
 /** Refused private addresses name the setting that allows them. */
 let gantry: GantryNode;
-const setting = "; the operator can allow it with GANTRY_ALLOW_PRIVATE_NETWORK=1";
+const allow = "The operator can allow it";
+const setting = `${allow}: add 127.0.0.1:9 to GANTRY_ALLOW_PRIVATE_NETWORK`;
+/** Callers of a model must not learn the address of its backend. */
+const discreet = `${allow} in GANTRY_ALLOW_PRIVATE_NETWORK`;
 const loopback = "http://127.0.0.1:9";
 
 beforeAll(async () => {
@@ -26,7 +32,9 @@ test("a model call names it; the model itself is accepted", async () => {
   expect(put.status, put.text).toBe(201);
   const run = await gantry.call("POST", "/api/v1/admin/near/predict", { form: { prompt: "x" } });
   expect([run.status, run.body.detail[0].type]).toEqual([502, "downstream_service_error"]);
-  expect(run.body.detail[0].msg).toContain(setting);
+  expect(run.body.detail[0].msg).toContain(discreet);
+  expect(run.body.detail[0].msg).not.toContain("127.0.0.1");
+  expect(gantry.logged()).toContain(setting);
 });
 
 test("the import of a Cog container's schemas names it", async () => {
@@ -36,7 +44,7 @@ test("the import of a Cog container's schemas names it", async () => {
     json: { ...manifest, backend: { ...backend, url: loopback } },
   });
   expect(put.status).toBe(422);
-  expect(put.body.detail[0].msg).toContain(setting);
+  expect(put.body.detail[0].msg).toContain(discreet);
 });
 
 test("a tool server's refusal names it", async () => {
@@ -60,4 +68,39 @@ test("the file of an input names it", async () => {
   expect(put.status, put.text).toBe(201);
   const run = await gantry.call("POST", "/api/v1/admin/sees/predict", { form: { image: `${loopback}/a.png` } });
   expect(run.body.detail[0]).toMatchObject({ type: "file_download_error", msg: expect.stringContaining(setting) });
+});
+
+test("a list opens what it names, and nothing else", async () => {
+  const upstream = createServer((request, response) => {
+    request.resume().on("end", () => response.end(JSON.stringify({ status: "succeeded", output: "from the rack" })));
+  });
+  upstream.listen(0, "127.0.0.1");
+  await once(upstream, "listening");
+  const { port } = upstream.address() as AddressInfo;
+  const rack = await startGantry({ env: { GANTRY_ALLOW_PRIVATE_NETWORK: `10.20.0.0/16, 127.0.0.1:${port}` } });
+  try {
+    const text = { type: "string" };
+    const answers = [];
+    for (const [name, host] of [
+      ["listed", `127.0.0.1:${port}`],
+      ["unlisted", "127.0.0.1:9"],
+      ["metadata", "169.254.169.254"],
+    ]) {
+      const json = {
+        description: "In the rack.",
+        kind: "other",
+        input: { type: "object", properties: { prompt: text } },
+        output: { type: "object", properties: { output: text } },
+        backend: { type: "cog", url: `http://${host}` },
+      };
+      expect((await rack.call("PUT", `/api/v1/admin/${name}`, { json })).status).toBe(201);
+      const run = await rack.call("POST", `/api/v1/admin/${name}/predict`, { form: { prompt: "x" } });
+      answers.push(run.body.output_data?.output ?? run.body.detail[0].type);
+    }
+    expect(answers).toEqual(["from the rack", "downstream_service_error", "downstream_service_error"]);
+  } finally {
+    await rack.close();
+    upstream.closeAllConnections();
+    upstream.close();
+  }
 });

@@ -16,12 +16,18 @@ export interface ConnectEvents {
 
 export type Connect = (url: URL, events: ConnectEvents) => Connecting;
 
+/** How to reach the server: directly, with an optional own lookup, or through a proxy. */
+export interface Route {
+  lookup?: LookupFunction;
+  proxy?: EgressProxy;
+}
+
+export type ConnectBy = (url: URL, events: ConnectEvents, route?: Route) => Connecting;
+
 export interface ConnectOptions {
   connectMs: number;
   /** Set if more than the usual authorities are trusted. */
   secureContext?: SecureContext;
-  lookup?: LookupFunction;
-  proxy?: EgressProxy;
 }
 
 const keptSessions = 100;
@@ -37,18 +43,27 @@ export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, "");
 }
 
+export function portOf(url: URL): number {
+  return Number(url.port || (url.protocol === "https:" ? 443 : 80));
+}
+
+function lateAnswer(proxy: string | undefined): NetError {
+  const discreet = "The server did not answer in time";
+  return new NetError("timeout", proxy === undefined ? discreet : `${proxy} did not answer in time`, { discreet });
+}
+
 /** Sockets reuse their read buffer. Allocating one per chunk costs as much as reading the chunk. */
-export function createConnect({ connectMs, secureContext, lookup, proxy }: ConnectOptions): Connect {
+export function createConnect({ connectMs, secureContext }: ConnectOptions): ConnectBy {
   const sessions = new Map<string, Buffer>();
 
-  return (url, events) => {
+  return (url, events, { lookup, proxy } = {}) => {
     const host = hostOf(url);
     const isSecure = url.protocol === "https:";
     const onread = {
       buffer: isSecure ? Buffer.allocUnsafeSlow(tlsBufferBytes) : plainBuffer,
       callback: (size: number, buffer: Uint8Array) => events.onRead(size, buffer as Buffer),
     };
-    const to = { host, port: Number(url.port || (isSecure ? 443 : 80)), noDelay: true, onread, lookup };
+    const to = { host, port: portOf(url), noDelay: true, onread, lookup };
     const session = sessions.get(url.host);
     const security = {
       ...(isIP(host) === 0 && { servername: host }),
@@ -57,9 +72,10 @@ export function createConnect({ connectMs, secureContext, lookup, proxy }: Conne
       ALPNProtocols: ["http/1.1"],
     };
     let isSettled = false;
-    const timer = setTimeout(() => fail(new NetError("timeout", "The server did not answer in time")), connectMs);
+    let awaited = proxy && `The egress proxy ${proxy.name}`;
+    const timer = setTimeout(() => fail(lateAnswer(awaited)), connectMs);
     let socket = proxy
-      ? openTunnel(proxy, `${url.hostname}:${to.port}`, { onOpen: onTunnel, onFailed: fail })
+      ? openTunnel(proxy, `${url.hostname}:${to.port}`, { onOpen: onTunnel, onFailed: fail }, secureContext)
       : prepare(isSecure ? openSecure({ ...to, ...security }) : openPlain(to));
 
     function settle(): boolean {
@@ -87,6 +103,7 @@ export function createConnect({ connectMs, secureContext, lookup, proxy }: Conne
     }
     /** `onread` has no effect on TLS over an open socket, or on a socket that was read before. Both emit events. */
     function onTunnel(): void {
+      awaited = undefined;
       if (isSecure) socket = prepare(openSecure({ ...security, socket }));
       socket.on("data", (chunk: Buffer) => void events.onRead(chunk.length, chunk));
       if (!isSecure) onConnected();

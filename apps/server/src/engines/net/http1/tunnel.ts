@@ -1,23 +1,31 @@
-import { connect, type Socket } from "node:net";
+import { connect, isIP, type Socket } from "node:net";
+import { connect as connectSecure, type SecureContext } from "node:tls";
 import { NetError } from "../net.ts";
 
 export interface EgressProxy {
   host: string;
   port: number;
+  isSecure: boolean;
   /** The value of Proxy-Authorization. */
   authorization: string | undefined;
+  /** For messages: its address without credentials. */
+  name: string;
 }
 
 const maxReplyBytes = 16 * 1024;
 const statusLine = /^HTTP\/1\.[01] ([1-9]\d\d)(?: [^\r\n]*)?\r\n/;
 
 export function readProxy(address: string): EgressProxy {
-  const { hostname, port, username, password } = new URL(address);
+  const { protocol, hostname, port, username, password } = new URL(address);
+  const isSecure = protocol === "https:";
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const number = Number(port || (isSecure ? 443 : 80));
   return {
     host: hostname.replace(/^\[|\]$/g, ""),
-    port: Number(port || 80),
-    authorization: username === "" ? undefined : `Basic ${Buffer.from(credentials).toString("base64")}`,
+    port: number,
+    isSecure,
+    authorization: credentials === ":" ? undefined : `Basic ${Buffer.from(credentials).toString("base64")}`,
+    name: `${protocol}//${hostname}:${number}`,
   };
 }
 
@@ -26,15 +34,26 @@ export function readProxy(address: string): EgressProxy {
  * interpret answers.
  */
 export function openTunnel(
-  { host, port, authorization }: EgressProxy,
+  proxy: EgressProxy,
   target: string,
   events: { onOpen(): void; onFailed(error: Error): void },
+  secureContext?: SecureContext,
 ): Socket {
-  const socket = connect({ host, port, noDelay: true });
+  const { host, port, isSecure, authorization, name } = proxy;
+  const socket = isSecure
+    ? connectSecure({
+        host,
+        port,
+        ...(isIP(host) === 0 && { servername: host }),
+        ...(secureContext && { secureContext }),
+        ALPNProtocols: ["http/1.1"],
+      })
+    : connect({ host, port, noDelay: true });
   let reply = "";
 
   function fail(what: string, cause?: unknown): void {
-    events.onFailed(new NetError("unreachable", `The egress proxy ${what}`, { cause }));
+    const discreet = `The egress proxy ${what}`;
+    events.onFailed(new NetError("unreachable", `The egress proxy ${name} ${what}`, { cause, discreet }));
   }
 
   function onReply(bytes: Buffer): void {
@@ -44,6 +63,7 @@ export function openTunnel(
     const status = statusLine.exec(reply)?.[1];
     // No request was sent yet, so further bytes cannot be an answer of the server.
     if (status === undefined || end === -1) fail("did not answer with HTTP");
+    else if (status === "407") fail(refusedCredentials(authorization));
     else if (!status.startsWith("2")) fail(`answered with status ${status}`);
     else if (reply.length > end + 4) fail("did not answer with HTTP");
     else {
@@ -56,8 +76,8 @@ export function openTunnel(
     fail("closed the connection");
   }
 
-  socket.setKeepAlive(true, 60_000);
-  socket.once("connect", () => {
+  socket.setNoDelay(true).setKeepAlive(true, 60_000);
+  socket.once(isSecure ? "secureConnect" : "connect", () => {
     const credentials = authorization === undefined ? "" : `Proxy-Authorization: ${authorization}\r\n`;
     socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n${credentials}\r\n`, "latin1");
   });
@@ -65,4 +85,10 @@ export function openTunnel(
   socket.on("error", (error) => fail("could not be reached", error));
   socket.on("data", onReply).on("close", onClose);
   return socket;
+}
+
+function refusedCredentials(authorization: string | undefined): string {
+  return authorization === undefined
+    ? "answered with status 407: it needs a user and a password in its address"
+    : "answered with status 407: it refuses the user or the password in its address";
 }

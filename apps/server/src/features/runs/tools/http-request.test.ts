@@ -231,7 +231,9 @@ describe("failures", () => {
     for (const host of ["127.0.0.1", "localhost", "127.1", "0x7f.0.0.1", "2130706433", "[::1]", "[::ffff:127.0.0.1]"]) {
       const outcome = await execute(own, { method: "GET", url: `http://${host}:${port}/` });
       expect(outcome).toEqual({
-        text: expect.stringMatching(/not on the public network; .*PRIVATE_NETWORK=1\. Only public/),
+        text: expect.stringMatching(
+          /not on the public network\. .*: add .* to GANTRY_ALLOW_PRIVATE_NETWORK\. Only public/,
+        ),
         isError: true,
       });
     }
