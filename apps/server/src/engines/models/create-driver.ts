@@ -1,6 +1,6 @@
 import type { BackendConfig, Manifest } from "@gantry/wire";
 import type { Net } from "../net/net.ts";
-import { createAnthropic } from "./anthropic/anthropic.ts";
+import { anthropicUrl, createAnthropic } from "./anthropic/anthropic.ts";
 import { createArkImages } from "./ark/images.ts";
 import type { ChatDriver } from "./chat.ts";
 import { createCog } from "./cog/cog.ts";
@@ -8,7 +8,8 @@ import type { ModelDriver } from "./driver.ts";
 import { embedByRunning } from "./embedding-driver.ts";
 import type { EmbeddingDriver } from "./embeddings.ts";
 import { createGantryRemote } from "./gantry/remote.ts";
-import { createGoogle } from "./google/google.ts";
+import { createGoogle, googleUrl } from "./google/google.ts";
+import { createMask } from "./mask.ts";
 import { fillingOutput } from "./media/only-value.ts";
 import { createOpenAiChat } from "./openai/chat.ts";
 import { createOpenAiEmbeddings } from "./openai/embeddings.ts";
@@ -25,6 +26,9 @@ export interface DriverSources {
   builtins: Readonly<Record<string, ModelDriver>>;
 }
 
+/** Addresses of backends whose manifest needs no `url`. */
+const vendorUrls: Readonly<Record<string, string>> = { anthropic: anthropicUrl, google: googleUrl };
+
 /** Sizes of Gantry's image models for upstreams that accept only pixels. */
 const sizes = { "2k": "2048x2048" };
 
@@ -37,11 +41,11 @@ export function createDriver(manifest: Manifest, backend: BackendConfig, sources
 }
 
 function driverOfBackend({ input, output }: Manifest, backend: BackendConfig, sources: DriverSources): AnyDriver {
-  const { net, key, spoolFolder } = sources;
-  const url = backend.url ?? "";
+  const url = backend.url ?? vendorUrls[backend.type] ?? "";
   const model = backend.model ?? "";
-  const text = { net, model, key };
-  const media = { net, url, key, input, output, spoolFolder };
+  const access = { net: sources.net, key: sources.key, mask: createMask([sources.key]) };
+  const text = { ...access, url, model };
+  const media = { ...access, url, input, output, spoolFolder: sources.spoolFolder };
   /** For drivers that do not read the manifest's fields themselves. */
   const filled = <Driver extends ModelDriver>(driver: Driver): Driver => ({
     ...driver,
@@ -54,15 +58,15 @@ function driverOfBackend({ input, output }: Manifest, backend: BackendConfig, so
       return filled(builtin);
     }
     case "openai-chat":
-      return filled(createOpenAiChat({ ...text, url }));
+      return filled(createOpenAiChat(text));
     case "anthropic":
-      return filled(createAnthropic({ ...text, url: backend.url }));
+      return filled(createAnthropic(text));
     case "google":
-      return filled(createGoogle({ ...text, url: backend.url }));
+      return filled(createGoogle(text));
     case "openai-images":
       return createOpenAiImages({ ...media, model, sizes });
     case "openai-embeddings":
-      return createOpenAiEmbeddings({ ...text, url });
+      return createOpenAiEmbeddings(text);
     case "ark-images":
       return createArkImages({ ...media, model });
     case "cog":

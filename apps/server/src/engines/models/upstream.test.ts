@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fault } from "../../kernel/errors.ts";
 import { toLoggedError } from "../../kernel/log.ts";
 import { createNet } from "../net/create-net.ts";
+import { createMask } from "./mask.ts";
 import { joinUrl, requestJson, requestUpstream, type UpstreamError, UpstreamFailure } from "./upstream.ts";
 
 const net = createNet({ allowPrivateNetwork: true });
@@ -55,7 +56,9 @@ describe("requestJson", () => {
 
   it("fails on invalid JSON without showing it", async () => {
     listener = (_, response) => void response.end("<html>key-123 at db-7</html>");
-    const error = await requestJson(net, { url, signal, key: "key-123" }).catch((thrown: unknown) => thrown);
+    const error = await requestJson(net, { url, signal, mask: createMask(["key-123"]) }).catch(
+      (thrown: unknown) => thrown,
+    );
     expect(error).toMatchObject({ type: "downstream_service_error" });
     expect((error as Error).message).not.toContain("db-7");
     expect(((error as Error).cause as UpstreamError).details).toContain("[hidden] at db-7");
@@ -111,7 +114,12 @@ describe("UpstreamFailure", () => {
   it("keeps the start of the body, without the key in any form", () => {
     const key = 'k"e/y';
     const body = `${key} ${JSON.stringify(key)} ${encodeURIComponent(key)} ${"x".repeat(5000)}`;
-    const failure = new UpstreamFailure({ status: 500, body, key, headers: { "x-request-id": "r1" } });
+    const failure = new UpstreamFailure({
+      status: 500,
+      body,
+      mask: createMask([key]),
+      headers: { "x-request-id": "r1" },
+    });
     expect(failure.body.startsWith('[hidden] "[hidden]" [hidden] xxx')).toBe(true);
     expect(failure.body).toHaveLength(2048);
     expect(failure.requestId).toBe("r1");

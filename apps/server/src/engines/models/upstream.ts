@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import { type Net, type NetBounds, NetError, type NetHeaders, type NetRequest, type NetResponse } from "../net/net.ts";
+import { hideNothing, type Mask } from "./mask.ts";
 import { sentenceIn } from "./request-sentence.rules.ts";
 import { isTemporary, isWorthRetrying, sentenceFor } from "./upstream-status.rules.ts";
 
@@ -12,8 +13,8 @@ export interface UpstreamCall {
   headers?: Record<string, string>;
   /** A function opens the body for each try, because a stream can be read only once. */
   body?: string | Uint8Array | (() => NetRequest["body"] | Promise<NetRequest["body"]>);
-  /** Masked in everything that is logged. */
-  key?: string | undefined;
+  /** Applied to everything that is kept of an answer or failure. */
+  mask?: Mask | undefined;
   signal: AbortSignal;
   bounds?: Partial<NetBounds>;
   /** 3 by default. */
@@ -37,15 +38,17 @@ export class UpstreamFailure extends Error {
   /** See `sentenceAboutRequest` in driver.ts. */
   readonly requestSentence: string | undefined;
 
-  constructor(answer: { status: number; body: string; headers?: NetHeaders | undefined; key?: string | undefined }) {
+  constructor(answer: { status: number; body: string; headers?: NetHeaders | undefined; mask?: Mask | undefined }) {
     super(`The upstream answered with status ${answer.status}`);
     this.name = "UpstreamFailure";
     this.status = answer.status;
-    const body = masked(answer.body, answer.key);
+    const { mask = hideNothing } = answer;
+    const body = mask(answer.body);
     this.requestSentence = sentenceIn(answer.status, body);
     this.body = body.slice(0, keptBody);
     this.code = codeIn(this.body);
-    this.requestId = one(answer.headers?.["x-request-id"] ?? answer.headers?.["request-id"]);
+    const requestId = one(answer.headers?.["x-request-id"] ?? answer.headers?.["request-id"]);
+    this.requestId = requestId === undefined ? undefined : mask(requestId);
     this.retryAfterMs = retryAfterOf(answer.headers);
   }
 }
@@ -108,7 +111,7 @@ export function requestJson(net: Net, call: UpstreamCall): Promise<{ headers: Ne
 export async function requestJsonOnce(net: Net, call: UpstreamCall): Promise<{ headers: NetHeaders; json: unknown }> {
   const answer = await net.request(await netRequestOf(call));
   if (!isSuccess(answer)) throw await refusal(call, answer);
-  return { headers: answer.headers, json: parsed(await answer.body.text(), call.key) };
+  return { headers: answer.headers, json: parsed(await answer.body.text(), call.mask) };
 }
 
 function isSuccess({ status }: NetResponse): boolean {
@@ -135,10 +138,10 @@ function withBody(
 }
 
 export function refusalOf(call: UpstreamCall, status: number, headers: NetHeaders, body: string): Error {
-  return call.explain?.(status, body) ?? new UpstreamFailure({ status, headers, body, key: call.key });
+  return call.explain?.(status, body) ?? new UpstreamFailure({ status, headers, body, mask: call.mask });
 }
 
-type Retried = Pick<UpstreamCall, "signal" | "tries" | "key" | "isMediaRun">;
+type Retried = Pick<UpstreamCall, "signal" | "tries" | "mask" | "isMediaRun">;
 
 /**
  * Retries when the upstream is busy or fails, or the connection cannot be made or breaks. Timeouts are not retried: the
@@ -161,14 +164,14 @@ export async function withRetries<T>(
 }
 
 async function beforeNextTry(
-  { signal, tries = 3, key, isMediaRun = false }: Retried,
+  { signal, tries = 3, mask, isMediaRun = false }: Retried,
   error: unknown,
   n: number,
   mayRetry: () => boolean,
 ): Promise<void> {
   signal.throwIfAborted();
   const waitMs = n < tries && mayRetry() ? waitBeforeRetry(error, n, isMediaRun) : undefined;
-  if (waitMs === undefined) throw toFault(error, key);
+  if (waitMs === undefined) throw toFault(error, mask);
   await sleep(waitMs, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
@@ -182,16 +185,16 @@ function waitBeforeRetry(error: unknown, n: number, isMediaRun: boolean): number
 }
 
 /** The public form of a failure: the status and our own text, never the upstream's. */
-export function toFault(error: unknown, key?: string): unknown {
+export function toFault(error: unknown, mask: Mask = hideNothing): unknown {
   if (error instanceof UpstreamFailure) return answered(error);
   if (error instanceof NetError) {
-    const cause = new Error(masked(error.message, key), { cause: error.cause });
+    const cause = new Error(mask(error.message), { cause: error.cause });
     if (error.reason === "unreachable" || error.reason === "timeout") {
-      const sentence = `The service behind the model cannot be reached. ${masked(error.discreet, key)}`;
+      const sentence = `The service behind the model cannot be reached. ${mask(error.discreet)}`;
       return fault("downstream_service_unavailable", sentence, { cause });
     }
     if (error.reason === "address_refused" || error.reason === "invalid_url") {
-      const sentence = `Calls to the service behind the model are not allowed. ${masked(error.discreet, key)}`;
+      const sentence = `Calls to the service behind the model are not allowed. ${mask(error.discreet)}`;
       return fault("downstream_service_error", sentence, { cause });
     }
     return broken(cause);
@@ -218,11 +221,11 @@ export function refusedContent(cause: Error): Fault {
   return fault("content_policy_violation", "The content was refused by the service behind the model", { cause });
 }
 
-function parsed(text: string, key: string | undefined): unknown {
+function parsed(text: string, mask: Mask = hideNothing): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    const cause = new UpstreamError("The upstream did not answer with JSON", masked(text, key).slice(0, keptBody));
+    const cause = new UpstreamError("The upstream did not answer with JSON", mask(text).slice(0, keptBody));
     throw broken(cause, "The service behind the model did not answer with JSON.");
   }
 }
@@ -244,15 +247,6 @@ async function head(answer: NetResponse): Promise<string> {
     clearTimeout(timer);
   }
   return Buffer.concat(chunks).toString("utf8");
-}
-
-/** Hides the key in every form in which an upstream may echo it. */
-export function masked(text: string, key: string | undefined): string {
-  if (key === undefined || key === "") return text;
-  const forms = new Set([key, JSON.stringify(key).slice(1, -1), encodeURIComponent(key)]);
-  let clean = text;
-  for (const form of forms) clean = clean.replaceAll(form, "[hidden]");
-  return clean;
 }
 
 function retryAfterOf(headers: NetHeaders | undefined): number | undefined {

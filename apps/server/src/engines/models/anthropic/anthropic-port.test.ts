@@ -3,6 +3,7 @@ import { createNet } from "../../net/create-net.ts";
 import type { ChatCall, ChatMessage, NativeRequest } from "../chat.ts";
 import { sentenceAboutRequest } from "../driver.ts";
 import { anthropicDialect } from "../test-upstreams/anthropic.dialect.ts";
+import { keyed } from "../test-upstreams/keyed.ts";
 import { jsonReply, startScripted } from "../test-upstreams/scripted-server.ts";
 import { openTextBench, streaming, type TextBench } from "../test-upstreams/text-bench.ts";
 import { answering, refusing } from "../test-upstreams/text-upstream.ts";
@@ -192,7 +193,7 @@ describe("counting tokens", () => {
       jsonReply({ error: { message: "messages: empty" } }, 400),
     ];
     const server = await startScripted(() => replies.shift() ?? jsonReply({}));
-    const driver = createAnthropic({ net, url: `${server.url}/v1`, model: "m-1", key: "k" });
+    const driver = createAnthropic({ net, url: `${server.url}/v1`, model: "m-1", ...keyed("k") });
     const { signal } = new AbortController();
     const headers = { "anthropic-beta": "b-1" };
     const count = () =>

@@ -13,12 +13,12 @@ import { type Block, markForCache, writeMessages } from "./messages.ts";
 import { AnthropicReader } from "./reader.ts";
 
 export interface AnthropicOptions extends TextBackendOptions {
-  url?: string | undefined;
+  url: string;
 }
 
 type Body = Record<string, unknown>;
 
-const defaultUrl = "https://api.anthropic.com/v1";
+export const anthropicUrl = "https://api.anthropic.com/v1";
 /** Sent by the official clients. It refuses the sampling fields, which the version before accepts. */
 const currentVersion = "2026-10-21";
 const versionWithSampling = "2023-06-01";
@@ -28,9 +28,9 @@ const nativeHeaders = ["anthropic-version", "anthropic-beta"] as const;
 
 /** The Messages API of Anthropic. */
 export function createAnthropic(options: AnthropicOptions): ModelDriver & ChatDriver {
-  const { model, key, net } = options;
+  const { model, key, mask, net } = options;
   const learned = createAdaptations();
-  const address = joinUrl(options.url ?? defaultUrl, "messages");
+  const address = joinUrl(options.url, "messages");
 
   function headersOf(accept: string, body: Body, given: NativeRequest["headers"] = {}): Record<string, string> {
     const passed = nativeHeaders.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]]));
@@ -44,7 +44,6 @@ export function createAnthropic(options: AnthropicOptions): ModelDriver & ChatDr
   }
 
   const protocol: TextProtocol = {
-    key,
     native: "anthropic",
     // A forced tool usually makes the model follow the schema, but the API does not guarantee it.
     enforcesSchema: false,
@@ -54,7 +53,7 @@ export function createAnthropic(options: AnthropicOptions): ModelDriver & ChatDr
       const accept = native?.stream === false ? "application/json" : "text/event-stream";
       return { url: address, headers: headersOf(accept, body, native?.headers), body: JSON.stringify(body) };
     },
-    read: (answer, request) => new AnthropicReader(answer, request, key),
+    read: (answer, request) => new AnthropicReader(answer, request, mask),
     adapt: (failure, request) => learnFrom(failure, request, learned),
   };
 
@@ -64,7 +63,7 @@ export function createAnthropic(options: AnthropicOptions): ModelDriver & ChatDr
       const body = { ...given, model };
       const headers = headersOf("application/json", body, passed);
       const url = joinUrl(address, "count_tokens");
-      const { json } = await requestJson(net, { url, headers, body: JSON.stringify(body), key, signal });
+      const { json } = await requestJson(net, { url, headers, body: JSON.stringify(body), mask, signal });
       const counted = isRecord(json) ? tokens(json.input_tokens) : undefined;
       if (counted === undefined) throw broken(new Error("The upstream did not count the tokens"));
       return counted;

@@ -1,4 +1,5 @@
 import { isRecord } from "../../../kernel/is-record.ts";
+import type { Mask } from "../mask.ts";
 import {
   type ArrivingToolCall,
   argumentsText,
@@ -37,7 +38,7 @@ export class AnthropicReader implements StreamReader {
   textWithin: Repeated | undefined;
   readonly #answer: TextAnswer;
   readonly #request: TextRequest;
-  readonly #key: string | undefined;
+  readonly #mask: Mask;
   readonly #blocks = new Map<unknown, Block>();
   readonly #calls = new Map<Block, ArrivingToolCall>();
   readonly #repeated = new RepeatedEvent((data) => onlyText(eventJson(data)));
@@ -45,10 +46,10 @@ export class AnthropicReader implements StreamReader {
   #repeatedBlock: Block = {};
   #isPaused = false;
 
-  constructor(answer: TextAnswer, request: TextRequest, key: string | undefined) {
+  constructor(answer: TextAnswer, request: TextRequest, mask: Mask) {
     this.#answer = answer;
     this.#request = request;
-    this.#key = key;
+    this.#mask = mask;
   }
 
   get delivered(): boolean {
@@ -188,7 +189,7 @@ export class AnthropicReader implements StreamReader {
     return new UpstreamFailure({
       status: statusOfError[type] ?? 500,
       body: JSON.stringify(error ?? null),
-      key: this.#key,
+      mask: this.#mask,
     });
   }
 }

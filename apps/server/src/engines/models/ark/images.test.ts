@@ -15,6 +15,7 @@ import {
   secret,
 } from "../media/backend.contract.ts";
 import { type MediaServer, startArkImages } from "../test-upstreams/image-servers.ts";
+import { keyed } from "../test-upstreams/keyed.ts";
 import { jsonReply } from "../test-upstreams/scripted-server.ts";
 import { type ArkImagesBackend, createArkImages } from "./images.ts";
 
@@ -49,7 +50,7 @@ describe("ark-images", () => {
       net,
       url: `${upstream.url}/api/v3`,
       model,
-      key: secret,
+      ...keyed(secret),
       input: inputFields,
       output: imageField,
       spoolFolder,

@@ -24,7 +24,7 @@ export function createArkImages(backend: ArkImagesBackend): ModelDriver {
           headers: { accept: "application/json", ...(backend.key && { authorization: `Bearer ${backend.key}` }) },
           signal: call.signal,
           explain: (status, text) =>
-            explained(codeOf(text), new UpstreamFailure({ status, body: text, key: backend.key })),
+            explained(codeOf(text), new UpstreamFailure({ status, body: text, mask: backend.mask })),
         },
         jsonBody(requestOf(backend, call)),
       );
@@ -73,7 +73,7 @@ async function resultOf(backend: MediaBackend, call: ModelCall, answer: unknown)
 function failureWithin(backend: MediaBackend, error: unknown): unknown {
   const code = isJsonObject(error) && typeof error.code === "string" ? error.code : "";
   const status = /^(RateLimit|Quota)Exceeded/.test(code) ? 429 : 500;
-  const failure = new UpstreamFailure({ status, body: JSON.stringify(error), key: backend.key });
+  const failure = new UpstreamFailure({ status, body: JSON.stringify(error), mask: backend.mask });
   return explained(code, failure) ?? toFault(failure);
 }
 

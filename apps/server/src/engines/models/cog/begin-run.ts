@@ -22,7 +22,7 @@ export function beginRun(
   clock: RunClock,
   attempt: () => Promise<NetResponse>,
 ): Promise<NetResponse> {
-  return withRetries({ signal, key: backend.key, isMediaRun: true }, async () => {
+  return withRetries({ signal, mask: backend.mask, isMediaRun: true }, async () => {
     for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 1.5, longestWaitMs)) {
       clock.begin();
       try {

@@ -19,6 +19,7 @@ import {
   textField,
 } from "../media/backend.contract.ts";
 import { type CogServer, startCog } from "../test-upstreams/cog-server.ts";
+import { keyed } from "../test-upstreams/keyed.ts";
 import { jsonReply } from "../test-upstreams/scripted-server.ts";
 import { createCog } from "./cog.ts";
 
@@ -46,7 +47,7 @@ describe("cog", () => {
   });
 
   const driver = (output: ObjectSchema = imageField) =>
-    createCog({ net, url: upstream.url, key: secret, input: inputFields, output, spoolFolder });
+    createCog({ net, url: upstream.url, ...keyed(secret), input: inputFields, output, spoolFolder });
   const run = (output?: ObjectSchema) => driver(output).run(callWith({ prompt: "a" }));
   const reply = (value: unknown, status = 200) => ({ kind: "reply" as const, reply: jsonReply(value, status) });
 

@@ -16,11 +16,13 @@ import { fileFieldsOf, fillOutput, isJsonObject, noMedia, streamedFieldOf } from
 import { jsonBody } from "../media/request-body.ts";
 import { RunClock } from "../media/run-clock.ts";
 import { StreamedText } from "../media/streamed-text.ts";
-import { broken, joinUrl, masked, UpstreamError, UpstreamFailure } from "../upstream.ts";
+import { broken, joinUrl, UpstreamError, UpstreamFailure } from "../upstream.ts";
 import { authorization, beginRun } from "./begin-run.ts";
 
 /** Characters kept from the end of a failed model's log, which has the reason. */
 const keptLog = 2000;
+/** Masked before it is cut, so that no part of a secret is left at the edge. */
+const maskedLog = 32_768;
 
 /**
  * Any Cog container. For a streamed output it is asked for events. Servers without events answer 406, or JSON if they are
@@ -102,7 +104,9 @@ function wrongInput(backend: MediaBackend, body: string): Fault | undefined {
     } else issues.push({ type: "value_error", loc: ["body", field], msg: "The model does not accept this value." });
   }
   const [first, ...rest] = issues;
-  return first && new Fault([first, ...rest], { cause: new UpstreamFailure({ status: 422, body, key: backend.key }) });
+  return (
+    first && new Fault([first, ...rest], { cause: new UpstreamFailure({ status: 422, body, mask: backend.mask }) })
+  );
 }
 
 async function whole(
@@ -135,7 +139,8 @@ function succeeded(backend: MediaBackend, value: unknown): Record<string, unknow
   if (!isJsonObject(value)) throw broken(new Error("The upstream did not answer with a prediction"));
   const { status } = value;
   if (status === "succeeded" || (status === undefined && "output" in value)) return value;
-  const shown = (text: unknown) => masked(typeof text === "string" ? text.slice(-keptLog) : "", backend.key);
+  const shown = (text: unknown) =>
+    typeof text === "string" ? backend.mask(text.slice(-maskedLog)).slice(-keptLog) : "";
   const details = `${shown(status)}: ${shown(value.error)}\n${shown(value.logs)}`;
   throw broken(new UpstreamError("The prediction did not succeed", details));
 }
@@ -167,10 +172,12 @@ async function streamed(
 ): Promise<ModelResult> {
   const arriving = new StreamedText(call, field);
   try {
-    for await (const { event, data } of eventsOf(answer, { signal: call.signal, key: backend.key })) {
+    for await (const { event, data } of eventsOf(answer, { signal: call.signal, mask: backend.mask })) {
       if (event === "output") await arriving.add(textOf(objectOf(data)?.chunk));
       else if (event === "error") {
-        throw broken(new UpstreamError("The stream is incomplete", masked(data.slice(0, keptLog), backend.key)));
+        throw broken(
+          new UpstreamError("The stream is incomplete", backend.mask(data.slice(0, maskedLog)).slice(0, keptLog)),
+        );
       } else if (event === "completed") {
         const prediction = succeeded(backend, objectOf(data));
         const waitedMs = clock.waitedMs(reportedSeconds(prediction));

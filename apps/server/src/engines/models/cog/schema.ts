@@ -1,6 +1,7 @@
 import type { FieldSchema, ObjectSchema } from "@gantry/wire";
 import { isRecord } from "../../../kernel/is-record.ts";
 import type { Net } from "../../net/net.ts";
+import type { Mask } from "../mask.ts";
 import { broken, joinUrl, requestJson } from "../upstream.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -34,13 +35,13 @@ export function importCogSchema(openapi: unknown): { input: ObjectSchema; output
 export async function fetchCogSchema(
   net: Net,
   url: string,
-  options: { key?: string | undefined; signal?: AbortSignal } = {},
+  options: { key?: string | undefined; mask?: Mask; signal?: AbortSignal } = {},
 ): Promise<{ input: ObjectSchema; output: ObjectSchema }> {
   const { json } = await requestJson(net, {
     url: joinUrl(url, "openapi.json"),
     method: "GET",
     headers: { accept: "application/json", ...(options.key && { authorization: `Bearer ${options.key}` }) },
-    key: options.key,
+    mask: options.mask,
     signal: options.signal ?? AbortSignal.timeout(30_000),
     bounds: { totalMs: 30_000, maxBytes: 4 * 1024 * 1024 },
   });

@@ -19,6 +19,7 @@ import {
   textField,
 } from "../media/backend.contract.ts";
 import { type GantryServer, startGantry } from "../test-upstreams/gantry-server.ts";
+import { keyed } from "../test-upstreams/keyed.ts";
 import { readForm } from "../test-upstreams/read-form.ts";
 import { jsonReply } from "../test-upstreams/scripted-server.ts";
 import { createGantryRemote, type GantryRemoteBackend } from "./remote.ts";
@@ -51,7 +52,7 @@ describe("gantry", () => {
       net,
       url: upstream.url,
       model: "acme/painter",
-      key: secret,
+      ...keyed(secret),
       input: inputFields,
       output,
       spoolFolder,

@@ -137,7 +137,7 @@ async function streamed(
   );
   let others: Record<string, unknown> = {};
   try {
-    for await (const { data } of eventsOf(answer, { signal: call.signal, key: backend.key })) {
+    for await (const { data } of eventsOf(answer, { signal: call.signal, mask: backend.mask })) {
       const event = objectOf(data);
       if (!event) throw broken(new Error("The upstream sent an event that is not a JSON object"));
       if (typeof event.prediction_id === "string") onId(event.prediction_id);
@@ -180,12 +180,12 @@ function withoutFragments(call: ModelCall): ModelCall {
 
 function failureWithin(backend: MediaBackend, event: Record<string, unknown>, data: string): unknown {
   const status = typeof event.status === "number" ? event.status : 500;
-  return explained(backend, status, data) ?? toFault(new UpstreamFailure({ status, body: data, key: backend.key }));
+  return explained(backend, status, data) ?? toFault(new UpstreamFailure({ status, body: data, mask: backend.mask }));
 }
 
 /** Passes on errors about the request's fields or content. A refusal of our key is not the caller's error. */
 function explained(backend: MediaBackend, status: number, body: string): Fault | undefined {
-  const failure = new UpstreamFailure({ status, body, key: backend.key });
+  const failure = new UpstreamFailure({ status, body, mask: backend.mask });
   // The other server has already waited for its whole time limit.
   if (status === 504) return toFault(failure) as Fault;
   const detail = status === 422 ? objectOf(body)?.detail : undefined;

@@ -10,22 +10,21 @@ import { toGoogleSchema } from "./schema.ts";
 import { thinkingConfig } from "./thinking.ts";
 
 export interface GoogleOptions extends TextBackendOptions {
-  url?: string | undefined;
+  url: string;
 }
 
-const defaultUrl = "https://generativelanguage.googleapis.com/v1beta";
+export const googleUrl = "https://generativelanguage.googleapis.com/v1beta";
 
 /** The Gemini API of Google. */
 export function createGoogle(options: GoogleOptions): ModelDriver & ChatDriver {
-  const { key } = options;
+  const { key, mask } = options;
   const name = options.model.includes("/") ? options.model : `models/${options.model}`;
   const path = name.split("/").map(encodeURIComponent).join("/");
   const protocol: TextProtocol = {
-    key,
     // The API enforces only a subset of JSON Schema.
     enforcesSchema: false,
     write: (request) => ({
-      url: `${joinUrl(options.url ?? defaultUrl, path)}:streamGenerateContent?alt=sse`,
+      url: `${joinUrl(options.url, path)}:streamGenerateContent?alt=sse`,
       headers: {
         "content-type": "application/json",
         accept: "text/event-stream",
@@ -33,7 +32,7 @@ export function createGoogle(options: GoogleOptions): ModelDriver & ChatDriver {
       },
       body: JSON.stringify(bodyOf(options.model, request)),
     }),
-    read: (answer, request) => new GoogleReader(answer, request, key),
+    read: (answer, request) => new GoogleReader(answer, request, mask),
   };
   return createTextBackend(protocol, options);
 }

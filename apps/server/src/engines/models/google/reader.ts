@@ -1,6 +1,7 @@
 import { isRecord } from "../../../kernel/is-record.ts";
 import { isWithinDepth } from "../../../kernel/storable-issues.ts";
 import type { ChatTool } from "../chat.ts";
+import type { Mask } from "../mask.ts";
 import { argumentsText, eventJson, type TextAnswer, tokens } from "../text/answer.ts";
 import { answerToolName, withAnswerTool } from "../text/answer-tool.ts";
 import { listOf } from "../text/folded-object.ts";
@@ -35,13 +36,13 @@ export class GoogleReader implements StreamReader {
   closed = false;
   readonly #answer: TextAnswer;
   readonly #request: TextRequest;
-  readonly #key: string | undefined;
+  readonly #mask: Mask;
   readonly #parts: Part[] = [];
   readonly #tools: ReadonlyMap<string, { name: string; restore: Offered["restore"] }>;
   /** Arguments that differ from those the API sent, by call id. */
   readonly #restored: Record<string, Record<string, unknown>> = {};
 
-  constructor(answer: TextAnswer, request: TextRequest, key: string | undefined) {
+  constructor(answer: TextAnswer, request: TextRequest, mask: Mask) {
     this.#answer = answer;
     this.#request = request;
     this.#tools = new Map(
@@ -50,7 +51,7 @@ export class GoogleReader implements StreamReader {
         { name: tool.name, restore: parametersOf(tool, request)?.restore },
       ]),
     );
-    this.#key = key;
+    this.#mask = mask;
   }
 
   get delivered(): boolean {
@@ -113,7 +114,7 @@ export class GoogleReader implements StreamReader {
     const { text, toolCalls: called } = this.#answer;
     const isEmpty = text.trim() === "" && called.length === 0;
     if (failures.has(reason) || (isEmpty && !ends.has(reason) && !refusals.has(reason))) {
-      throw new UpstreamFailure({ status: 500, body: `finishReason ${reason}`, key: this.#key });
+      throw new UpstreamFailure({ status: 500, body: `finishReason ${reason}`, mask: this.#mask });
     }
     return after(this.#answer.finishCalls(), () => this.#keepSigned());
   }
@@ -145,6 +146,6 @@ export class GoogleReader implements StreamReader {
   #failure(error: unknown): Error {
     const code = isRecord(error) ? Number(error.code) : 0;
     const status = code >= 400 && code <= 599 ? code : 500;
-    return new UpstreamFailure({ status, body: JSON.stringify(error), key: this.#key });
+    return new UpstreamFailure({ status, body: JSON.stringify(error), mask: this.#mask });
   }
 }

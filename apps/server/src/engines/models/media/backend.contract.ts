@@ -13,13 +13,22 @@ import { Fault } from "../../../kernel/errors.ts";
 import { createNet } from "../../net/create-net.ts";
 import type { Net } from "../../net/net.ts";
 import type { FileInput, FileOutput, InputValue, ModelCall, ModelDriver, ModelResult } from "../driver.ts";
+import type { Mask } from "../mask.ts";
 import type { MediaServer } from "../test-upstreams/image-servers.ts";
+import { keyed } from "../test-upstreams/keyed.ts";
 import { jsonReply } from "../test-upstreams/scripted-server.ts";
 
 /** A protocol under test, with its server and driver. */
 export interface MediaProtocol {
   start(key: string): Promise<MediaServer>;
-  create(options: { net: Net; url: string; key: string; spoolFolder: string; maxFileBytes?: number }): ModelDriver;
+  create(options: {
+    net: Net;
+    url: string;
+    key: string;
+    mask: Mask;
+    spoolFolder: string;
+    maxFileBytes?: number;
+  }): ModelDriver;
   /** Forms in which a file can be returned. */
   forms: readonly ("base64" | "link")[];
   /** A correct answer around a text that should be base64. */
@@ -143,7 +152,7 @@ export function mediaBackendContract(protocol: MediaProtocol): void {
       net = createNet({ allowPrivateNetwork: true });
       spoolFolder = await mkdtemp(join(tmpdir(), "gantry-spool-"));
       upstream = await protocol.start(secret);
-      driver = protocol.create({ net, url: upstream.url, key: secret, spoolFolder });
+      driver = protocol.create({ net, url: upstream.url, ...keyed(secret), spoolFolder });
       Object.assign(upstream.made, { bytes: png, type: "image/png", as: protocol.forms[0] });
     });
 
@@ -246,13 +255,13 @@ export function mediaBackendContract(protocol: MediaProtocol): void {
     });
 
     it("reports a wrong key as an upstream failure, not as the caller's", async () => {
-      driver = protocol.create({ net, url: upstream.url, key: secret, spoolFolder });
+      driver = protocol.create({ net, url: upstream.url, ...keyed(secret), spoolFolder });
       upstream.odd.call.push({ kind: "reply", reply: jsonReply({ error: { code: "invalid_api_key" } }, 401) });
       expect((await faultOf(run())).status).toBe(502);
     });
 
     it("aborts an answer that never ends", async () => {
-      driver = protocol.create({ net, url: upstream.url, key: secret, spoolFolder, maxFileBytes: 100_000 });
+      driver = protocol.create({ net, url: upstream.url, ...keyed(secret), spoolFolder, maxFileBytes: 100_000 });
       upstream.odd.call.push({ kind: "endless", piece: " ".repeat(65_536) });
       expect((await faultOf(run())).type).toBe("downstream_service_error");
       await expect.poll(() => upstream.seen[0]?.leftAt).toBeDefined();
@@ -327,7 +336,7 @@ export function mediaBackendContract(protocol: MediaProtocol): void {
         upstream.odd.file.push({ kind: "cut" });
         const { output } = await run();
         expect((await faultOf(bytesOf(output.image))).type).toBe("downstream_service_error");
-        driver = protocol.create({ net, url: upstream.url, key: secret, spoolFolder, maxFileBytes: 100_000 });
+        driver = protocol.create({ net, url: upstream.url, ...keyed(secret), spoolFolder, maxFileBytes: 100_000 });
         upstream.odd.file.push({ kind: "endless", piece: png.toString("latin1") });
         const failing = run().then((result) => bytesOf(result.output.image));
         expect((await faultOf(failing)).type).toBe("downstream_service_error");
@@ -347,7 +356,7 @@ export function mediaBackendContract(protocol: MediaProtocol): void {
       const size = 30 * 1024 * 1024;
       child = fork(join(import.meta.dirname, "../test-upstreams/large-answers.ts"), [String(size)], { execArgv: [] });
       const [port] = await once(child, "message");
-      driver = protocol.create({ net, url: `http://127.0.0.1:${port}`, key: secret, spoolFolder });
+      driver = protocol.create({ net, url: `http://127.0.0.1:${port}`, ...keyed(secret), spoolFolder });
       const piece = Buffer.alloc(64 * 1024, 1);
       let sample: () => void = () => {};
       const large: FileInput = {

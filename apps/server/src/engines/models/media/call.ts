@@ -2,8 +2,9 @@ import type { ObjectSchema } from "@gantry/wire";
 import { Fault } from "../../../kernel/errors.ts";
 import { type Net, NetError, type NetResponse } from "../../net/net.ts";
 import type { ModelCall } from "../driver.ts";
+import { hideNothing, type Mask } from "../mask.ts";
 import { createSseReader, type SseEvent } from "../sse.ts";
-import { broken, masked, requestUpstream, requestUpstreamOnce, toFault, type UpstreamCall } from "../upstream.ts";
+import { broken, requestUpstream, requestUpstreamOnce, toFault, type UpstreamCall } from "../upstream.ts";
 import { type JsonAnswer, readJsonAnswer } from "./json-answer.ts";
 import { openBody, type RequestBody } from "./request-body.ts";
 
@@ -13,6 +14,7 @@ export interface MediaBackend {
   /** Base URL of the protocol's paths. */
   url: string;
   key?: string | undefined;
+  mask: Mask;
   /** The manifest's fields, in order. */
   input: ObjectSchema;
   output: ObjectSchema;
@@ -54,12 +56,12 @@ export async function postUpstreamOnce(
   });
 }
 
-type MediaCall = Omit<UpstreamCall, "body" | "method" | "key" | "isMediaRun">;
+type MediaCall = Omit<UpstreamCall, "body" | "method" | "mask" | "isMediaRun">;
 
 function runRequest(backend: MediaBackend, call: MediaCall, body: RequestBody): UpstreamCall {
   const request: UpstreamCall = {
     ...call,
-    key: backend.key,
+    mask: backend.mask,
     method: "POST",
     isMediaRun: true,
     headers: { ...call.headers, "content-type": body.contentType, "content-length": String(body.length) },
@@ -96,17 +98,17 @@ export async function readAnswer(
     });
   } catch (error) {
     call.signal.throwIfAborted();
-    throw answerFault(error, backend.key);
+    throw answerFault(error, backend.mask);
   }
 }
 
 /** For an answer that broke off or violates the protocol. */
-export function answerFault(error: unknown, key: string | undefined): unknown {
+export function answerFault(error: unknown, mask: Mask = hideNothing): unknown {
   if (error instanceof Fault) return error;
-  if (error instanceof NetError) return toFault(error, key);
+  if (error instanceof NetError) return toFault(error, mask);
   // The message of `JSON.parse` quotes the answer.
   if (error instanceof SyntaxError) return broken(new Error("The upstream's answer is not JSON"));
-  return broken(new Error(masked(error instanceof Error ? error.message : String(error), key)));
+  return broken(new Error(mask(error instanceof Error ? error.message : String(error))));
 }
 
 export function isEventStream(answer: NetResponse): boolean {
@@ -116,7 +118,7 @@ export function isEventStream(answer: NetResponse): boolean {
 /** Reads the next chunk only when all events so far were consumed. */
 export async function* eventsOf(
   answer: NetResponse,
-  options: { signal: AbortSignal; key: string | undefined },
+  options: { signal: AbortSignal; mask: Mask },
 ): AsyncGenerator<SseEvent> {
   const sse = createSseReader();
   try {
@@ -124,7 +126,7 @@ export async function* eventsOf(
     yield* sse.end();
   } catch (error) {
     options.signal.throwIfAborted();
-    throw answerFault(error, options.key);
+    throw answerFault(error, options.mask);
   }
 }
 

@@ -3,6 +3,7 @@ import { fileTypeFromBuffer } from "file-type";
 import { parseMediaType, unknownType } from "../../../kernel/media-type.rules.ts";
 import type { NetBody } from "../../net/net.ts";
 import type { FileOutput, ModelCall } from "../driver.ts";
+import type { Mask } from "../mask.ts";
 import { broken, requestUpstream } from "../upstream.ts";
 import { answerFault, type MediaBackend, maxFileBytesOf } from "./call.ts";
 import { decodeDataUri } from "./data-uri.ts";
@@ -43,7 +44,7 @@ function decodedOrFault(text: string) {
   try {
     return decodeDataUri(text);
   } catch (error) {
-    throw answerFault(error, undefined);
+    throw answerFault(error);
   }
 }
 
@@ -80,25 +81,25 @@ async function fromUrl(
     url,
     method: "GET",
     headers: { accept: "*/*", "user-agent": "gantry" },
-    key: backend.key,
+    mask: backend.mask,
     signal: call.signal,
     bounds: { totalMs: 3_600_000, headersMs: 60_000, idleMs: 60_000, maxBytes },
   });
   answer.body.on("error", () => {});
   const declared = answer.headers["content-type"];
   try {
-    const { head, body } = await peek(answer.body, backend.key);
+    const { head, body } = await peek(answer.body, backend.mask);
     const contentType = await typeOf(head, Array.isArray(declared) ? declared[0] : declared, media);
     return { kind: "file", contentType, body: endOnAbort(call.signal, body) };
   } catch (error) {
     answer.body.destroy();
     call.signal.throwIfAborted();
-    throw answerFault(error, backend.key);
+    throw answerFault(error, backend.mask);
   }
 }
 
 /** The first bytes, and the whole body as a stream that fails with faults. */
-async function peek(answer: NetBody, key: string | undefined): Promise<{ head: Buffer; body: Readable }> {
+async function peek(answer: NetBody, mask: Mask): Promise<{ head: Buffer; body: Readable }> {
   const chunks = answer[Symbol.asyncIterator]();
   const first: Buffer[] = [];
   let size = 0;
@@ -113,7 +114,7 @@ async function peek(answer: NetBody, key: string | undefined): Promise<{ head: B
       yield* first;
       for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value as Buffer;
     } catch (error) {
-      throw answerFault(error, key);
+      throw answerFault(error, mask);
     }
   }
   const body = Readable.from(whole(), { objectMode: false });

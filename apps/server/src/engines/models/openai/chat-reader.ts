@@ -1,4 +1,5 @@
 import { isRecord } from "../../../kernel/is-record.ts";
+import type { Mask } from "../mask.ts";
 import { type ArrivingToolCall, argumentsText, eventJson, type TextAnswer } from "../text/answer.ts";
 import { listOf } from "../text/folded-object.ts";
 import { after, inOrder, type Pause } from "../text/pause.ts";
@@ -6,7 +7,7 @@ import { type Repeated, RepeatedEvent } from "../text/repeated-event.ts";
 import type { TextRequest } from "../text/request.ts";
 import type { StreamReader } from "../text/stream.ts";
 import { restoreOf } from "../text/tool-parameters.ts";
-import { masked, refusedContent, UpstreamFailure } from "../upstream.ts";
+import { refusedContent, UpstreamFailure } from "../upstream.ts";
 import { type OpenAiChatOpaque, readContent, thoughtFields } from "./chat-thoughts.ts";
 import { usageOf } from "./chat-usage.ts";
 
@@ -16,12 +17,12 @@ export function namesRefusal(body: string): boolean {
   return refusalCode.test(body);
 }
 
-export function refusal(body: string, key: string | undefined) {
-  return refusedContent(new UpstreamFailure({ status: 400, body, key }));
+export function refusal(body: string, mask: Mask) {
+  return refusedContent(new UpstreamFailure({ status: 400, body, mask }));
 }
 
 interface Owner {
-  key: string | undefined;
+  mask: Mask;
   server: string;
 }
 
@@ -158,12 +159,12 @@ export class OpenAiReader implements StreamReader {
   }
 
   #failure(error: unknown): Error {
-    const { key } = this.#owner;
-    const body = masked(JSON.stringify(error), key);
-    if (namesRefusal(body)) return refusal(body, key);
+    const { mask } = this.#owner;
+    const body = mask(JSON.stringify(error));
+    if (namesRefusal(body)) return refusal(body, mask);
     const codes = isRecord(error) ? [error.code, error.status, error.status_code].map(Number) : [];
     const status = codes.find((code) => code >= 400 && code <= 599) ?? 500;
-    return new UpstreamFailure({ status, body, key });
+    return new UpstreamFailure({ status, body, mask });
   }
 }
 

@@ -19,7 +19,7 @@ export interface OpenAiChatOptions extends TextBackendOptions {
 
 /** OpenAI and compatible servers: vLLM, llama.cpp, Ollama, LiteLLM and others. */
 export function createOpenAiChat(options: OpenAiChatOptions): ModelDriver & ChatDriver {
-  const { model, key } = options;
+  const { model, key, mask } = options;
   const learned = createAdaptations(options.maxTokensField);
   const server = serverMark(options.url, model);
 
@@ -64,7 +64,6 @@ export function createOpenAiChat(options: OpenAiChatOptions): ModelDriver & Chat
   }
 
   const protocol: TextProtocol = {
-    key,
     native: "openai-chat",
     hasJsonMode: true,
     // Many compatible servers accept a schema and ignore it.
@@ -78,9 +77,9 @@ export function createOpenAiChat(options: OpenAiChatOptions): ModelDriver & Chat
         ...(key !== undefined && { authorization: `Bearer ${key}` }),
       },
       body: request.native ? nativeBody(model, request.native, request.maxTokens, learned) : bodyOf(request),
-      explain: (status, body) => (status === 400 && namesRefusal(body) ? refusal(body, key) : undefined),
+      explain: (status, body) => (status === 400 && namesRefusal(body) ? refusal(body, mask) : undefined),
     }),
-    read: (answer, request) => new OpenAiReader(answer, request, { key, server }),
+    read: (answer, request) => new OpenAiReader(answer, request, { mask, server }),
     adapt: (failure, request) => learnFrom(failure, request, learned),
   };
   return createTextBackend(protocol, options);

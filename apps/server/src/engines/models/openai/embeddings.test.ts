@@ -4,6 +4,7 @@ import type { Net } from "../../net/net.ts";
 import type { EmbeddingCall } from "../embeddings.ts";
 import { callWith, faultOf } from "../media/backend.contract.ts";
 import { type EmbeddingServer, startOpenAiEmbeddings, vectorOf } from "../test-upstreams/embedding-server.ts";
+import { keyed } from "../test-upstreams/keyed.ts";
 import { jsonReply } from "../test-upstreams/scripted-server.ts";
 import { countTokens } from "../token-count.ts";
 import { UpstreamFailure } from "../upstream.ts";
@@ -25,7 +26,8 @@ describe("openai-embeddings", () => {
     await upstream.close();
   });
 
-  const driver = (key = secret) => createOpenAiEmbeddings({ net, url: `${upstream.url}/v1/`, model: "m-1", key });
+  const driver = (key = secret) =>
+    createOpenAiEmbeddings({ net, url: `${upstream.url}/v1/`, model: "m-1", ...keyed(key) });
   const embed = (more: Partial<EmbeddingCall> = {}, by = driver()) =>
     by.embed({ predictionId: "pred_1", texts, signal: new AbortController().signal, ...more });
   const sent = (n = 0) => JSON.parse(String(upstream.seen[n]?.body));

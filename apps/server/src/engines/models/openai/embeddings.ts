@@ -4,6 +4,7 @@ import type { Net } from "../../net/net.ts";
 import type { ModelDriver, TokenUsage } from "../driver.ts";
 import { countedUsage, readVectors, runByEmbedding } from "../embedding-driver.ts";
 import type { EmbeddingCall, EmbeddingDriver, EmbeddingResult } from "../embeddings.ts";
+import type { Mask } from "../mask.ts";
 import { broken, joinUrl, requestJson, UpstreamFailure } from "../upstream.ts";
 
 export interface OpenAiEmbeddingsOptions {
@@ -12,6 +13,7 @@ export interface OpenAiEmbeddingsOptions {
   url: string;
   model: string;
   key?: string | undefined;
+  mask: Mask;
 }
 
 /** The model's time limit ends a call through its signal, so network timeouts must be longer. */
@@ -23,7 +25,7 @@ const mostTokens = 10_000_000;
 
 /** OpenAI and compatible servers: vLLM, llama.cpp, Ollama, TEI, Infinity and others. */
 export function createOpenAiEmbeddings(options: OpenAiEmbeddingsOptions): ModelDriver & EmbeddingDriver {
-  const { net, model, key } = options;
+  const { net, model, key, mask } = options;
   const url = joinUrl(options.url, "embeddings");
   /** Base64 is a fifth of the bytes. A few servers refuse the field, and many ignore it. */
   let asksForBase64 = true;
@@ -31,7 +33,7 @@ export function createOpenAiEmbeddings(options: OpenAiEmbeddingsOptions): ModelD
   function send({ predictionId, texts, dimensions, extra, signal }: EmbeddingCall): Promise<{ json: unknown }> {
     return requestJson(net, {
       url,
-      key,
+      mask,
       signal,
       headers: {
         "content-type": "application/json",
@@ -56,7 +58,7 @@ export function createOpenAiEmbeddings(options: OpenAiEmbeddingsOptions): ModelD
       asksForBase64 = false;
       return send(call);
     });
-    if (!isRecord(json) || !Array.isArray(json.data)) throw withoutData(json, key);
+    if (!isRecord(json) || !Array.isArray(json.data)) throw withoutData(json, mask);
     const vectors = await readVectors(inOrder(json.data), call.texts.length);
     return { vectors, usage: reportedUsage(json.usage) ?? (await countedUsage(call.texts)) };
   }
@@ -74,9 +76,9 @@ function refusesFormat(error: unknown): boolean {
   return (failure.status === 400 || failure.status === 422) && /encoding_format|base64/i.test(failure.body);
 }
 
-function withoutData(json: unknown, key: string | undefined): Fault {
+function withoutData(json: unknown, mask: Mask): Fault {
   if (isRecord(json) && json.error) {
-    return broken(new UpstreamFailure({ status: 200, body: JSON.stringify(json.error), key }));
+    return broken(new UpstreamFailure({ status: 200, body: JSON.stringify(json.error), mask }));
   }
   return broken(new Error("The upstream's answer has no list of vectors"));
 }

@@ -16,6 +16,7 @@ import {
   secret,
 } from "../media/backend.contract.ts";
 import { type MediaServer, startOpenAiImages } from "../test-upstreams/image-servers.ts";
+import { keyed } from "../test-upstreams/keyed.ts";
 import { readForm } from "../test-upstreams/read-form.ts";
 import { jsonReply } from "../test-upstreams/scripted-server.ts";
 import { createOpenAiImages, type OpenAiImagesBackend } from "./images.ts";
@@ -49,7 +50,7 @@ describe("openai-images", () => {
       net,
       url: `${upstream.url}/v1/`,
       model: "gpt-image-1",
-      key: secret,
+      ...keyed(secret),
       input: inputFields,
       output: imageField,
       spoolFolder,

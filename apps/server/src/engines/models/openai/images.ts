@@ -60,7 +60,7 @@ function requestOf(backend: OpenAiImagesBackend, call: ModelCall): { path: strin
 function refusal(backend: MediaBackend, status: number, body: string) {
   const code = /"code"\s*:\s*"([a-z_]{1,64})"/.exec(body)?.[1];
   if (code === undefined || !refusals.has(code)) return undefined;
-  return refusedContent(new UpstreamFailure({ status, body, key: backend.key }));
+  return refusedContent(new UpstreamFailure({ status, body, mask: backend.mask }));
 }
 
 async function resultOf(backend: MediaBackend, call: ModelCall, answer: unknown): Promise<ModelResult> {
@@ -68,7 +68,7 @@ async function resultOf(backend: MediaBackend, call: ModelCall, answer: unknown)
   const { error } = answer;
   if ((isJsonObject(error) && Object.keys(error).length > 0) || (typeof error === "string" && error !== "")) {
     const body = JSON.stringify(error);
-    throw refusal(backend, 200, body) ?? broken(new UpstreamFailure({ status: 200, body, key: backend.key }));
+    throw refusal(backend, 200, body) ?? broken(new UpstreamFailure({ status: 200, body, mask: backend.mask }));
   }
   const data = Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
   const images = data.filter((entry) => isContent(entry.b64_json) || isContent(entry.url));

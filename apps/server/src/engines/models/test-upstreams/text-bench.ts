@@ -3,6 +3,7 @@ import { createNet } from "../../net/create-net.ts";
 import type { ChatCall, ChatDriver } from "../chat.ts";
 import type { FileInput, InputValue, ModelDriver } from "../driver.ts";
 import type { CreateTextBackend } from "../text/backend.contract.ts";
+import { keyed } from "./keyed.ts";
 import { type Behaviour, type Dialect, TextUpstream } from "./text-upstream.ts";
 
 /** One driver with one scripted upstream, for tests of a single protocol. */
@@ -16,7 +17,7 @@ export async function openTextBench(dialect: Dialect, create: CreateTextBackend)
     /** A new driver, because drivers remember what their server refuses. */
     play(...behaviours: Behaviour[]) {
       upstream.play(...behaviours);
-      driver = create({ net, url: `${upstream.url}/`, model: "m-1", key: "sk-secret-4711" });
+      driver = create({ net, url: `${upstream.url}/`, model: "m-1", ...keyed("sk-secret-4711") });
     },
     chat: (call: Partial<ChatCall> = {}) =>
       driver.chat({

@@ -5,6 +5,8 @@ import { createNet } from "../../net/create-net.ts";
 import type { Net, NetBounds } from "../../net/net.ts";
 import type { ChatCall, ChatDriver, ChatMessage } from "../chat.ts";
 import { Interrupted, type ModelCall, type ModelDriver } from "../driver.ts";
+import type { Mask } from "../mask.ts";
+import { keyed } from "../test-upstreams/keyed.ts";
 import {
   answering,
   beginning,
@@ -24,6 +26,7 @@ export type CreateTextBackend = (options: {
   url: string;
   model: string;
   key: string;
+  mask: Mask;
   bounds?: Partial<NetBounds>;
 }) => ModelDriver & ChatDriver;
 
@@ -61,7 +64,7 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
     });
 
     const driver = (bounds?: Partial<NetBounds>) =>
-      create({ net, url: upstream.url, model: "m-1", key: testKey, ...(bounds && { bounds }) });
+      create({ net, url: upstream.url, model: "m-1", ...keyed(testKey), ...(bounds && { bounds }) });
 
     function chat(call: Partial<ChatCall> = {}, bounds?: Partial<NetBounds>) {
       return driver(bounds).chat({ messages: hello, signal: new AbortController().signal, ...call });
@@ -421,7 +424,7 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
             return net.dispatch(request, handler);
           },
         };
-        const patient = create({ net: watched, url: upstream.url, model: "m-1", key: testKey });
+        const patient = create({ net: watched, url: upstream.url, model: "m-1", ...keyed(testKey) });
         await patient.chat({ messages: hello, signal: new AbortController().signal });
         const longest = 86_400_000;
         expect(bounds).toHaveLength(1);
@@ -430,7 +433,7 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
       });
 
       it("that cannot be reached is unavailable", async () => {
-        const nowhere = create({ net, url: "http://127.0.0.1:9/v1", model: "m-1", key: testKey });
+        const nowhere = create({ net, url: "http://127.0.0.1:9/v1", model: "m-1", ...keyed(testKey) });
         const fault = await faultOf(nowhere.chat({ messages: hello, signal: new AbortController().signal }));
         expect(fault).toMatchObject({ type: "downstream_service_unavailable", retryable: true });
         expectNothingLeaks(fault);

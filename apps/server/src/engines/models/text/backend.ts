@@ -6,6 +6,7 @@ import { deepestBody, isWithinDepth } from "../../../kernel/storable-issues.ts";
 import type { Net, NetBounds } from "../../net/net.ts";
 import { type ChatCall, type ChatDriver, type ChatResult, type Protocol, promptText } from "../chat.ts";
 import { cacheUse, Interrupted, type ModelDriver, type TokenUsage } from "../driver.ts";
+import type { Mask } from "../mask.ts";
 import { nativeSize } from "../native-size.ts";
 import { countTokens, estimateTokens } from "../token-count.ts";
 import { broken, requestJsonOnce, type UpstreamCall, UpstreamFailure, withRetries } from "../upstream.ts";
@@ -23,7 +24,6 @@ export interface TextProtocol {
   read(answer: TextAnswer, request: TextRequest): StreamReader;
   /** For servers that refuse a part of the protocol: records the refusal, so that the next `write` differs. */
   adapt?(failure: UpstreamFailure, request: TextRequest): void;
-  readonly key: string | undefined;
   readonly enforcesSchema: boolean;
   /** True if an answer can be bound to JSON without a schema. */
   readonly hasJsonMode?: boolean;
@@ -33,6 +33,7 @@ export interface TextBackendOptions {
   net: Net;
   model: string;
   key?: string | undefined;
+  mask: Mask;
   bounds?: Partial<NetBounds> | undefined;
 }
 
@@ -110,7 +111,7 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
   async function send(exchange: Exchange): Promise<unknown> {
     const { request } = exchange;
     const written = protocol.write(request);
-    const call = { ...written, key: protocol.key, signal: request.signal, bounds };
+    const call = { ...written, mask: options.mask, signal: request.signal, bounds };
     const { native } = request;
     const read = native ? readAsItIs(request) : request;
     let reader: StreamReader | undefined;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createNet } from "../../net/create-net.ts";
 import type { NativeEvent, NativeRequest, Protocol } from "../chat.ts";
 import { Interrupted } from "../driver.ts";
+import { keyed } from "../test-upstreams/keyed.ts";
 import {
   answering,
   beginning,
@@ -49,7 +50,7 @@ export function describeNative(dialect: Dialect, create: CreateTextBackend, prot
     const body = { model: "owner/name", messages, metadata: { unknown: [1, null] }, max_tokens: 50 };
 
     function native(more: Partial<NativeRequest> = {}, signal = new AbortController().signal, maxTokens = 100) {
-      const driver = create({ net, url: upstream.url, model: "m-1", key: testKey });
+      const driver = create({ net, url: upstream.url, model: "m-1", ...keyed(testKey) });
       return driver.chat({
         // Doors do not translate a native request.
         messages: [],
@@ -65,7 +66,7 @@ export function describeNative(dialect: Dialect, create: CreateTextBackend, prot
     }
 
     it("are announced", () => {
-      expect(create({ net, url: upstream.url, model: "m-1", key: testKey }).protocol).toBe(protocol);
+      expect(create({ net, url: upstream.url, model: "m-1", ...keyed(testKey) }).protocol).toBe(protocol);
     });
 
     it.each([1000, 3])("pass each event on as it arrived, in pieces of %i bytes", async (crumb) => {
@@ -187,7 +188,7 @@ export function describeNative(dialect: Dialect, create: CreateTextBackend, prot
 
     it("of another protocol are ignored: the messages are sent", async () => {
       upstream.play(answering({ text: ["ok"], usage }));
-      const driver = create({ net, url: upstream.url, model: "m-1", key: testKey });
+      const driver = create({ net, url: upstream.url, model: "m-1", ...keyed(testKey) });
       const other = protocol === "anthropic" ? "openai-chat" : "anthropic";
       const texts: string[] = [];
       await driver.chat({
