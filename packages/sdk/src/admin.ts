@@ -17,6 +17,8 @@ import { at, modelParams } from "./address.ts";
 import { type Aliases, sharedAliases } from "./aliases.ts";
 import { randomText } from "./form.ts";
 import { eachOf, eachOfThePast, type Page, type PageQuery, type TimeRange } from "./pages.ts";
+import { type Providers, sharedProviders } from "./providers.ts";
+import { type Secrets, sharedSecrets } from "./secrets.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 export interface AdminUsers {
@@ -79,6 +81,10 @@ export interface Admin {
   plans: AdminPlans;
   /** For all users. */
   aliases: Aliases;
+  /** The operator's, whose models are offered to all users. */
+  providers: Providers;
+  /** For the operator's providers and models. */
+  secrets: Secrets;
   takeDowns: AdminTakeDowns;
   overview(options?: CallOptions): Promise<OverviewRecord>;
   checkBooks(options?: CallOptions): Promise<LedgerRecord>;
@@ -90,6 +96,8 @@ export function admin(transport: Transport): Admin {
     users: users(transport),
     plans: plans(transport),
     aliases: sharedAliases(transport),
+    providers: sharedProviders(transport),
+    secrets: sharedSecrets(transport),
     takeDowns: takeDowns(transport),
     overview: async ({ signal } = {}) => json({ ...at("GET /api/v2/admin/overview"), signal }),
     checkBooks: async ({ signal } = {}) => json({ ...at("GET /api/v2/admin/ledger"), signal }),

@@ -8,6 +8,7 @@ import { type IdpConnector, idpConnector } from "./idp.ts";
 import { type Marketplace, marketplace } from "./marketplace.ts";
 import { type Models, models } from "./models.ts";
 import { type Predictions, predictions } from "./predictions.ts";
+import { type Providers, providers } from "./providers.ts";
 import { type Runs, runs } from "./runs.ts";
 import { type Secrets, secrets } from "./secrets.ts";
 import { type ToolServers, toolServers } from "./tool-servers.ts";
@@ -35,6 +36,7 @@ export interface GantryClient extends Predictions {
   checkBooks: Admin["checkBooks"];
   files: Files;
   models: Models;
+  providers: Providers;
   aliases: Aliases;
   account: Account;
   agents: Agents;
@@ -78,6 +80,7 @@ export function createClient(options: ClientOptions): GantryClient {
     checkBooks: ofAdmins.checkBooks,
     files: files(transport),
     models: models(transport),
+    providers: providers(transport),
     aliases: aliases(transport),
     account: ofCaller,
     agents: agents(transport),

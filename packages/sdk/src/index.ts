@@ -93,6 +93,7 @@ export type {
   UserRecord,
   ValueChange,
 } from "@gantry/wire";
+export { providerTypes } from "@gantry/wire/provider-types";
 export type { Account } from "./account.ts";
 export type { Admin, AdminPlans, AdminTakeDowns, AdminUsers, BooksRecord, Turnover } from "./admin.ts";
 export type { AgentList, Agents, NewAgent } from "./agents.ts";
@@ -125,6 +126,7 @@ export type {
   Webhook,
 } from "./prediction-records.ts";
 export type { Predictions } from "./predictions.ts";
+export type { ImportChoice, ImportResult, Providers } from "./providers.ts";
 export type { RevisionList, Revisions } from "./revisions.ts";
 export type { FollowOptions, RunEvent } from "./run-events.ts";
 export type { Confirmations, RunFilter, RunList, Runs } from "./runs.ts";

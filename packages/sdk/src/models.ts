@@ -5,13 +5,15 @@ import type { CallOptions, Transport } from "./transport.ts";
 import type { WithDefaults } from "./with-defaults.ts";
 
 /** A model for its callers: address, input, output and price. */
-export interface ModelCard extends Omit<Manifest, "backend"> {
+export interface ModelCard extends Omit<Manifest, "backend" | "backends"> {
   /** `owner/name`, used to call the model. */
   endpoint_id: string;
   owner: string;
   name: string;
   /** Only for the owner and admins. */
   backend?: Manifest["backend"];
+  /** Instead of `backend`, if the model has several. Only for the owner and admins. */
+  backends?: Manifest["backends"];
   /** Set if an admin took the model down: it stays private until restored. Only for the owner and admins. */
   taken_down?: TakenDown;
   version: number;

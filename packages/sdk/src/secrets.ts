@@ -13,18 +13,40 @@ export interface Secrets {
   delete(name: string, options?: CallOptions): Promise<void>;
 }
 
-export function secrets({ json, send }: Transport): Secrets {
+interface Routes {
+  list: { method: "GET"; path: string };
+  put(name: string): { method: "PUT"; path: string };
+  delete(name: string): { method: "DELETE"; path: string };
+}
+
+export function secrets(transport: Transport): Secrets {
+  return secretsAt(transport, {
+    list: at("GET /api/v2/secrets"),
+    put: (name) => at("PUT /api/v2/secrets/{name}", { name }),
+    delete: (name) => at("DELETE /api/v2/secrets/{name}", { name }),
+  });
+}
+
+/** Of the operator, for the operator's providers. */
+export function sharedSecrets(transport: Transport): Secrets {
+  return secretsAt(transport, {
+    list: at("GET /api/v2/admin/secrets"),
+    put: (name) => at("PUT /api/v2/admin/secrets/{name}", { name }),
+    delete: (name) => at("DELETE /api/v2/admin/secrets/{name}", { name }),
+  });
+}
+
+function secretsAt({ json, send }: Transport, routes: Routes): Secrets {
   const all: Secrets = {
-    list: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/secrets"), query, signal }),
+    list: async ({ signal, ...query } = {}) => json({ ...routes.list, query, signal }),
     each: (options) =>
       eachOf(
         (range) => all.list({ ...options, ...range }),
         ({ name }) => name,
       ),
-    put: async (name, value, { signal } = {}) =>
-      json({ ...at("PUT /api/v2/secrets/{name}", { name }), json: { value }, signal }),
+    put: async (name, value, { signal } = {}) => json({ ...routes.put(name), json: { value }, signal }),
     async delete(name, { signal } = {}) {
-      await send({ ...at("DELETE /api/v2/secrets/{name}", { name }), signal });
+      await send({ ...routes.delete(name), signal });
     },
   };
   return all;
