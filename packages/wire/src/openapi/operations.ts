@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { accountGroup, keyGroup } from "./account/account-operations.ts";
 import { adminGroup } from "./account/admin-operations.ts";
 import { aliasGroup } from "./account/alias-operations.ts";
+import { providerGroup } from "./account/provider-operations.ts";
 import { fileGroup, secretGroup, webhookGroup } from "./account/storage-operations.ts";
 import { agentGroup, marketplaceGroup } from "./agents/agent-operations.ts";
 import { connectorGroup } from "./agents/connector-operations.ts";
@@ -18,6 +19,7 @@ export const accountOperations = {
   ...accountGroup.operations,
   ...keyGroup.operations,
   ...aliasGroup.operations,
+  ...providerGroup.operations,
   ...fileGroup.operations,
   ...secretGroup.operations,
   ...webhookGroup.operations,
