@@ -189,7 +189,7 @@ export {
   runRecord,
   runStatuses,
 } from "./runs.ts";
-export { secretNamePattern, secretNamesIn, withSecrets } from "./secret-texts.ts";
+export { headerTexts, queryTexts, secretNamePattern, secretNamesIn, withSecrets } from "./secret-texts.ts";
 export { putSecretBody, type SecretRecord, secretRecord } from "./secrets.ts";
 export {
   makeSignInLinkBody,

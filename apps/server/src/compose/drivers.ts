@@ -1,53 +1,56 @@
 import type { ListedBackend } from "@gantry/wire";
+import type { RevealedSecrets } from "../engines/models/backend-access.ts";
 import { createDriver, type DriverSources } from "../engines/models/create-driver.ts";
 import type { ModelDriver } from "../engines/models/driver.ts";
 import type { Net } from "../engines/net/net.ts";
 import type { Model } from "../features/models/index.ts";
 import { type Fault, fault } from "../kernel/errors.ts";
+import { isSame, namesSecrets, reveal, SecretMissing, type SecretSources } from "./backend-secrets.ts";
 
 /** A changed credential takes effect within this time. */
 const keyLifeMs = 5_000;
 
 interface CachedDriver {
   driver: ModelDriver;
-  key: string | undefined;
-  checkedAt: number;
+  revealed: RevealedSecrets;
+  expiresAt: number;
 }
 
-/** Caches the driver of each backend until its model or credential changes. */
+/** Caches the driver of each backend until its model or a credential changes. */
 export function openDrivers(
-  options: Omit<DriverSources, "key" | "net"> & {
+  options: Pick<DriverSources, "spoolFolder" | "builtins"> & {
     netOf(model: Model, backend: ListedBackend): Net;
-    reveal(model: Model, backend: ListedBackend, secretName: string): Promise<string | undefined> | string | undefined;
+    secretsOf(model: Model, backend: ListedBackend): SecretSources;
   },
 ): { of(model: Model, backend: ListedBackend, callerId: string): Promise<ModelDriver> } {
-  const { reveal, netOf, ...sources } = options;
+  const { secretsOf, netOf, ...sources } = options;
   const cached = new WeakMap<ListedBackend, CachedDriver>();
 
   return {
     async of(model, backend, callerId) {
-      const { secret } = backend;
       const now = performance.now();
       const known = cached.get(backend);
-      if (known && (secret === undefined || now - known.checkedAt < keyLifeMs)) return known.driver;
-      const key = secret === undefined ? undefined : await reveal(model, backend, secret);
-      if (secret !== undefined && key === undefined) throw secretMissing(model, secret, callerId);
+      if (known && now < known.expiresAt) return known.driver;
+      const revealed = await reveal(backend, secretsOf(model, backend)).catch((error: unknown) => {
+        throw error instanceof SecretMissing ? secretMissing(model, error, callerId) : error;
+      });
       const driver =
-        known && known.key === key
+        known && isSame(known.revealed, revealed)
           ? known.driver
-          : createDriver(model.manifest, backend, { ...sources, net: netOf(model, backend), key });
-      cached.set(backend, { driver, key, checkedAt: now });
+          : createDriver(model.manifest, backend, { ...sources, net: netOf(model, backend), ...revealed });
+      const expiresAt = namesSecrets(backend) ? now + keyLifeMs : Number.POSITIVE_INFINITY;
+      cached.set(backend, { driver, revealed, expiresAt });
       return driver;
     },
   };
 }
 
 /** Only the owner may see the name of the secret. */
-function secretMissing(model: Model, secret: string, callerId: string): Fault {
+function secretMissing(model: Model, missing: SecretMissing, callerId: string): Fault {
   const msg =
     callerId === model.ownerId
-      ? `The secret "${secret}" named in the manifest does not exist. Store it with PUT /api/v2/secrets/${secret}.`
+      ? missing.sentence
       : "The secret named in the manifest does not exist. The model's owner can store it with PUT /api/v2/secrets/{name}.";
-  const cause = new Error(`${model.endpointId} names the secret ${secret}, which does not exist`);
+  const cause = new Error(`${model.endpointId} names the secret ${missing.secret}, which does not exist`);
   return fault("downstream_service_error", msg, { cause });
 }

@@ -1,16 +1,25 @@
 import { readAgentName } from "@gantry/wire";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../engines/database/database.ts";
+import { openAccess } from "../engines/models/backend-access.ts";
 import { imageManifest } from "../engines/models/builtin/image-manifest.ts";
 import { createImagePainter } from "../engines/models/builtin/painter.ts";
 import { createRules } from "../engines/models/builtin/rules.ts";
 import { textModels } from "../engines/models/builtin/text-manifests.ts";
 import { fetchCogSchema } from "../engines/models/cog/schema.ts";
+import type { Net } from "../engines/net/net.ts";
 import type { Agents } from "../features/agents/index.ts";
-import { type AgentTargets, type Models, openModels, seedModels } from "../features/models/index.ts";
+import {
+  type AgentTargets,
+  type FetchCogSchema,
+  type Models,
+  openModels,
+  seedModels,
+} from "../features/models/index.ts";
 import type { Secrets } from "../features/secrets/index.ts";
-import { Fault } from "../kernel/errors.ts";
+import { Fault, fault } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
+import { reveal, SecretMissing } from "./backend-secrets.ts";
 import { openDrivers } from "./drivers.ts";
 import { isOperators, operatorKeyOf } from "./operator-models.ts";
 import type { WaysOut } from "./telemetry.ts";
@@ -85,18 +94,32 @@ export async function openModelsWithDrivers(deps: {
     log,
     builtins: Object.keys(builtins),
     shipped,
-    fetchCogSchema: async ({ url, ownerId, secret }) => {
-      const key = secret === undefined ? undefined : await secrets.reveal(ownerId, secret);
-      return fetchCogSchema(waysOut.net, url, { key });
-    },
+    fetchCogSchema: (request) => readCogSchema(waysOut.net, secrets, request),
     agentTargets: deps.targets,
   });
   const drivers = openDrivers({
     netOf: (model) => (isOperators(model) ? waysOut.operatorNet : waysOut.net),
     spoolFolder: deps.spoolDir,
     builtins,
-    reveal: (model, backend, name) =>
-      operatorKeyOf(config, model, backend, name) ?? secrets.reveal(model.ownerId, name),
+    secretsOf: (model, backend) => ({
+      key: (name) => operatorKeyOf(config, model, backend, name) ?? secrets.reveal(model.ownerId, name),
+      stored: (name) => secrets.reveal(model.ownerId, name),
+    }),
   });
   return { models, drivers, close: () => Promise.all([models.close(), painter.close()]) };
+}
+
+/** A missing key is not sent, because many servers show their schemas to everyone. */
+async function readCogSchema(
+  net: Net,
+  secrets: Pick<Secrets, "reveal">,
+  { ownerId, secret, ...backend }: Parameters<FetchCogSchema>[0],
+): ReturnType<FetchCogSchema> {
+  const stored = (name: string) => secrets.reveal(ownerId, name);
+  const key = secret === undefined ? undefined : await stored(secret);
+  const revealed = await reveal(backend, { key: stored, stored }).catch((error: unknown) => {
+    throw error instanceof SecretMissing ? fault("downstream_service_error", error.sentence, { cause: error }) : error;
+  });
+  const access = openAccess(net, backend, { ...revealed, key });
+  return fetchCogSchema(access.net, backend.url, access);
 }

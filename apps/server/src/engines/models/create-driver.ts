@@ -2,6 +2,7 @@ import type { BackendConfig, Manifest } from "@gantry/wire";
 import type { Net } from "../net/net.ts";
 import { anthropicUrl, createAnthropic } from "./anthropic/anthropic.ts";
 import { createArkImages } from "./ark/images.ts";
+import { openAccess, type RevealedSecrets } from "./backend-access.ts";
 import type { ChatDriver } from "./chat.ts";
 import { createCog } from "./cog/cog.ts";
 import type { ModelDriver } from "./driver.ts";
@@ -9,17 +10,14 @@ import { embedByRunning } from "./embedding-driver.ts";
 import type { EmbeddingDriver } from "./embeddings.ts";
 import { createGantryRemote } from "./gantry/remote.ts";
 import { createGoogle, googleUrl } from "./google/google.ts";
-import { createMask } from "./mask.ts";
 import { fillingOutput } from "./media/only-value.ts";
 import { createOpenAiChat } from "./openai/chat.ts";
 import { createOpenAiEmbeddings } from "./openai/embeddings.ts";
 import { createOpenAiImages } from "./openai/images.ts";
 import { askingByPrompt } from "./text/prediction.ts";
 
-export interface DriverSources {
+export interface DriverSources extends RevealedSecrets {
   net: Net;
-  /** The upstream credential, already revealed. */
-  key: string | undefined;
   /** Large answers are stored here until they are complete. */
   spoolFolder: string;
   /** By `backend.model`. */
@@ -43,7 +41,7 @@ export function createDriver(manifest: Manifest, backend: BackendConfig, sources
 function driverOfBackend({ input, output }: Manifest, backend: BackendConfig, sources: DriverSources): AnyDriver {
   const url = backend.url ?? vendorUrls[backend.type] ?? "";
   const model = backend.model ?? "";
-  const access = { net: sources.net, key: sources.key, mask: createMask([sources.key]) };
+  const access = openAccess(sources.net, { ...backend, url }, sources);
   const text = { ...access, url, model };
   const media = { ...access, url, input, output, spoolFolder: sources.spoolFolder };
   /** For drivers that do not read the manifest's fields themselves. */

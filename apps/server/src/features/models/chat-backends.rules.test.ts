@@ -24,6 +24,7 @@ test.each(backends)("$type ($model) matches its driver", async ({ type, model })
   const driver = createDriver(manifest(type, model), backendsOf(manifest(type, model))[0], {
     net: {} as Net,
     key: undefined,
+    secrets: new Map(),
     spoolFolder: "",
     builtins,
   });

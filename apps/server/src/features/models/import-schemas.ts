@@ -1,4 +1,4 @@
-import type { ObjectSchema } from "@gantry/wire";
+import { headerTexts, type ObjectSchema, queryTexts } from "@gantry/wire";
 import { Fault, type Issue } from "../../kernel/errors.ts";
 import { isRecord } from "../../kernel/is-record.ts";
 
@@ -8,6 +8,8 @@ export type FetchCogSchema = (request: {
   /** Owner of the stored secret. */
   ownerId: string;
   secret: string | undefined;
+  headers: Record<string, string> | undefined;
+  query: Record<string, string> | undefined;
 }) => Promise<{ input: ObjectSchema; output: ObjectSchema }>;
 
 /** Valid placeholders for schemas that could not be read. */
@@ -37,8 +39,18 @@ export async function withImportedSchemas(
     input: input ?? schemas.input,
     output: output ?? schemas.output,
   });
+  const headers = headerTexts.optional().safeParse(backend.headers);
+  const query = queryTexts.optional().safeParse(backend.query);
+  // The check of the manifest names the fault.
+  if (!headers.success || !query.success) return { body: completed(placeholders), issues: [] };
   try {
-    const imported = await fetchSchema({ url, ownerId, secret: typeof secret === "string" ? secret : undefined });
+    const imported = await fetchSchema({
+      url,
+      ownerId,
+      secret: typeof secret === "string" ? secret : undefined,
+      headers: headers.data,
+      query: query.data,
+    });
     return { body: completed(imported), issues: [] };
   } catch (error) {
     const failed = "Failed to read the schemas from the Cog server's /openapi.json";

@@ -4,6 +4,7 @@ export { holdsConversations } from "./backend.rules.ts";
 export { takenDownConflict } from "./change-model.ts";
 export type { AgentTargets } from "./context.ts";
 export { projectNotFound } from "./find-models.ts";
+export type { FetchCogSchema } from "./import-schemas.ts";
 export { maxManifestBytes } from "./manifest.rules.ts";
 export type { Model } from "./model.ts";
 export { type Models, openModels } from "./open-models.ts";

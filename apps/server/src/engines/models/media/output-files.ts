@@ -24,7 +24,7 @@ const accepted: Readonly<Record<Media, RegExp>> = {
 
 /**
  * A file from an answer: spooled base64, a data URI or a URL. A URL is fetched without the key and without redirects,
- * through the same guard as every outgoing call.
+ * through the same guard as every outgoing call. Only the backend's own server gets the headers and query of the manifest.
  */
 export async function fileFrom(
   backend: MediaBackend,

@@ -6,6 +6,8 @@ export interface Seen {
   method: string;
   path: string;
   headers: IncomingMessage["headers"];
+  /** Names and values in turn, repeated ones too. */
+  rawHeaders: string[];
   body: Buffer;
   at: number;
   /** Time at which the client closed the connection before the answer was complete. */
@@ -60,6 +62,7 @@ export async function startScripted(answer: (seen: Seen) => Reply | Promise<Repl
       method: req.method ?? "",
       path: req.url ?? "",
       headers: req.headers,
+      rawHeaders: req.rawHeaders,
       body: Buffer.concat(pieces),
       at: performance.now(),
     };

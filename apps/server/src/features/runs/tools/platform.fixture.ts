@@ -83,7 +83,7 @@ export async function platformUnderTest(): Promise<PlatformUnderTest> {
     },
     workerParallel: 0,
     driverOf: async (model, backend) =>
-      createDriver(model.manifest, backend, { net, spoolFolder: home, builtins, key: undefined }),
+      createDriver(model.manifest, backend, { net, spoolFolder: home, builtins, key: undefined, secrets: new Map() }),
     countTokens: async (text) => Math.ceil(text.length / 4),
     estimateTokens: async (text) => Math.ceil(text.length / 4),
     storeOutput: async (ownerId, predictionId, field, file) =>
