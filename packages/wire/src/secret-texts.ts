@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { tell } from "./field-schema.ts";
 
 export const secretNamePattern = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}$/;
 
@@ -27,9 +28,14 @@ export function withSecrets(
   return Object.fromEntries(filled);
 }
 
-/** The connection and the body are the server's own. */
+/** The connection, the body and the identity of a call are the server's own. */
 const ownHeaders =
-  /^(?:host|connection|content-length|content-type|content-encoding|transfer-encoding|accept-encoding|expect|te|trailer|upgrade|keep-alive|proxy-.*|cookie)$/;
+  /^(?:host|connection|content-length|content-type|content-encoding|transfer-encoding|accept|accept-encoding|expect|te|trailer|upgrade|keep-alive|idempotency-key|proxy-.*|cookie)$/;
+
+/** Names under which servers take a credential. */
+const credentialHeader = /^authorization$|(?:^|-)(?:api-?key|subscription-key|token|secret|password)$/;
+const credentialParameter =
+  /^(?:key|sig|signature)$|(?:^|[_.~-])(?:api[_-]?key|subscription[_-]key|(?:access|auth)?token|secret|password)$/i;
 
 const mostTexts = 20;
 
@@ -44,8 +50,17 @@ const text = z
     "Write a reference to a stored secret as {{secret:name}}",
   );
 
-function textsOf(name: z.ZodType<string, string>, what: string) {
-  return z.record(name, text).refine((texts) => Object.keys(texts).length <= mostTexts, `At most ${mostTexts} ${what}`);
+/** A manifest is shown to admins and in exports, so it has names of secrets and not their values. */
+function textsOf(name: z.ZodType<string, string>, what: string, takesCredential: RegExp) {
+  return z
+    .record(name, text)
+    .refine((texts) => Object.keys(texts).length <= mostTexts, `At most ${mostTexts} ${what}`)
+    .superRefine((texts, ctx) => {
+      for (const [at, value] of Object.entries(texts)) {
+        if (!takesCredential.test(at) || secretNamesIn({ value }).length > 0) continue;
+        tell(ctx, [at], "Store the credential with PUT /api/v2/secrets/{name}, and write {{secret:name}} here");
+      }
+    });
 }
 
 export const headerTexts = textsOf(
@@ -54,9 +69,11 @@ export const headerTexts = textsOf(
     .regex(/^[a-z0-9!#$%&'*+.^_`|~-]{1,64}$/, "Must be the name of a header in lower case")
     .refine((name) => !ownHeaders.test(name), "The server sets this header itself"),
   "headers",
+  credentialHeader,
 );
 
 export const queryTexts = textsOf(
   z.string().regex(/^[A-Za-z0-9_.~-]{1,64}$/, "Must be the name of a query parameter"),
   "query parameters",
+  credentialParameter,
 );
