@@ -151,6 +151,7 @@ export {
   reservedUsernames,
   usernamePattern,
 } from "./names.ts";
+export { type ProviderType, providerTypes } from "./provider-types.ts";
 export {
   type DiscoveredModel,
   type DiscoveryRecord,
@@ -159,11 +160,9 @@ export {
   importBody,
   type ProviderRecord,
   type ProviderTestRecord,
-  type ProviderType,
   type PutProviderBody,
   providerNamePattern,
   providerSources,
-  providerTypes,
   putProviderBody,
   testProviderBody,
   type UpstreamBackend,
