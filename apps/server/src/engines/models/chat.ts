@@ -115,6 +115,8 @@ export interface ChatCall {
   /** A request that is passed on as it is. Used if the backend speaks its protocol, and otherwise ignored. */
   native?: NativeRequest;
   signal: AbortSignal;
+  /** See `ModelCall`. */
+  onBegun?: (() => void) | undefined;
   /** Called for each fragment. A returned promise delays the next one. */
   onText?(text: string): void | Promise<void>;
   onReasoning?(text: string): void | Promise<void>;

@@ -38,12 +38,18 @@ export function createDriver(manifest: Manifest, backend: BackendConfig, sources
   return manifest.kind === "embedding" && !driver.embed ? embedByRunning(driver) : driver;
 }
 
-function driverOfBackend({ input, output }: Manifest, backend: BackendConfig, sources: DriverSources): AnyDriver {
+function driverOfBackend(
+  { input, output, backends = [] }: Manifest,
+  backend: BackendConfig,
+  sources: DriverSources,
+): AnyDriver {
   const url = backend.url ?? vendorUrls[backend.type] ?? "";
   const model = backend.model ?? "";
   const access = openAccess(sources.net, { ...backend, url }, sources);
-  const text = { ...access, url, model };
-  const media = { ...access, url, input, output, spoolFolder: sources.spoolFolder };
+  // If another backend can answer, it is asked before this one is asked again.
+  const tries = backends.length > 1 ? 1 : undefined;
+  const text = { ...access, url, model, tries };
+  const media = { ...access, url, input, output, spoolFolder: sources.spoolFolder, tries };
   /** For drivers that do not read the manifest's fields themselves. */
   const filled = <Driver extends ModelDriver>(driver: Driver): Driver => ({
     ...driver,

@@ -82,6 +82,8 @@ export interface ModelCall {
   signal: AbortSignal;
   /** A fragment of a streamed output field. A returned promise delays the next fragment, because the reader is slow. */
   onFragment(field: string, text: string): void | Promise<void>;
+  /** Called once or more when the answer has begun. From then on no other backend may answer. */
+  onBegun?: (() => void) | undefined;
 }
 
 export interface ModelResult {

@@ -9,9 +9,10 @@ import { broken } from "./upstream.ts";
 export function runByEmbedding({ embed }: EmbeddingDriver): ModelDriver & EmbeddingDriver {
   return {
     embed,
-    async run({ predictionId, input: { input, dimensions, ...extra }, signal }) {
+    async run({ predictionId, input: { input, dimensions, ...extra }, signal, onBegun }) {
       const texts = textsOf(input);
-      const { vectors, usage } = await embed({ predictionId, texts, dimensions: lengthOf(dimensions), extra, signal });
+      const asked = { texts, dimensions: lengthOf(dimensions), extra };
+      const { vectors, usage } = await embed({ predictionId, ...asked, signal, onBegun });
       if (!canBeStored(vectors)) throw tooManyNumbers();
       return { output: { embeddings: vectors.map((vector) => Array.from(vector)) }, usage };
     },
@@ -31,9 +32,9 @@ export function embedByRunning({ run }: ModelDriver): ModelDriver & EmbeddingDri
       const { output, usage } = await embedded(call, textsOf(call.input.input));
       return { output, usage };
     },
-    async embed({ predictionId, texts, dimensions, extra, signal }) {
+    async embed({ predictionId, texts, dimensions, extra, signal, onBegun }) {
       const input = { ...extra, input: texts, ...(dimensions !== undefined && { dimensions }) };
-      const call = { predictionId, input: input as Record<string, InputValue>, signal, onFragment() {} };
+      const call = { predictionId, input: input as Record<string, InputValue>, signal, onFragment() {}, onBegun };
       const { vectors, usage } = await embedded(call, texts);
       return { vectors, usage };
     },

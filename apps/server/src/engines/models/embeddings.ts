@@ -7,6 +7,8 @@ export interface EmbeddingCall {
   /** Further fields, copied into the upstream's body by name. */
   extra?: Readonly<Record<string, unknown>>;
   signal: AbortSignal;
+  /** See `ModelCall`. */
+  onBegun?: (() => void) | undefined;
 }
 
 export interface EmbeddingResult {

@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Fault, fault } from "../../kernel/errors.ts";
-import { type Net, type NetBounds, NetError, type NetHeaders, type NetRequest, type NetResponse } from "../net/net.ts";
+import {
+  type Net,
+  type NetBounds,
+  NetError,
+  type NetFailure,
+  type NetHeaders,
+  type NetRequest,
+  type NetResponse,
+} from "../net/net.ts";
 import { hideNothing, type Mask } from "./mask.ts";
 import { sentenceIn } from "./request-sentence.rules.ts";
 import { isTemporary, isWorthRetrying, sentenceFor } from "./upstream-status.rules.ts";
@@ -18,9 +26,11 @@ export interface UpstreamCall {
   signal: AbortSignal;
   bounds?: Partial<NetBounds>;
   /** 3 by default. */
-  tries?: number;
+  tries?: number | undefined;
   /** The upstream computes a picture, a video or the like. See `isWorthRetrying`. */
   isMediaRun?: boolean;
+  /** Called when the upstream has accepted the call: a 2xx status has arrived. */
+  onBegun?: (() => void) | undefined;
   /** For protocols whose error body reports refused content or an invalid input. */
   explain?(status: number, body: string): Fault | undefined;
 }
@@ -53,6 +63,17 @@ export class UpstreamFailure extends Error {
   }
 }
 
+/** No usable answer arrived, used only as the `cause` of a fault. */
+export class UpstreamLost extends Error {
+  readonly reason: NetFailure;
+
+  constructor(reason: NetFailure, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = "UpstreamLost";
+    this.reason = reason;
+  }
+}
+
 /** A failure with text of the upstream: `details` is for a debugger and is never logged. */
 export class UpstreamError extends Error {
   readonly details: string;
@@ -75,7 +96,8 @@ function codeIn(body: string): string | undefined {
 export const keptBody = 2048;
 /** Time to wait for an error body. Without it the status is enough. */
 export const errorBodyMs = 1_000;
-const longestWaitMs = 20_000;
+/** An upstream that asks for a longer wait is not tried again. */
+export const longestWaitMs = 20_000;
 const firstWaitMs = 250;
 const always = () => true;
 
@@ -99,8 +121,9 @@ export async function requestUpstream(net: Net, call: UpstreamCall): Promise<Net
 export async function requestUpstreamOnce(net: Net, call: UpstreamCall): Promise<NetResponse> {
   const request = netRequestOf(call);
   const answer = await net.request(request instanceof Promise ? await request : request);
-  if (isSuccess(answer)) return answer;
-  throw await refusal(call, answer);
+  if (!isSuccess(answer)) throw await refusal(call, answer);
+  call.onBegun?.();
+  return answer;
 }
 
 export function requestJson(net: Net, call: UpstreamCall): Promise<{ headers: NetHeaders; json: unknown }> {
@@ -111,6 +134,7 @@ export function requestJson(net: Net, call: UpstreamCall): Promise<{ headers: Ne
 export async function requestJsonOnce(net: Net, call: UpstreamCall): Promise<{ headers: NetHeaders; json: unknown }> {
   const answer = await net.request(await netRequestOf(call));
   if (!isSuccess(answer)) throw await refusal(call, answer);
+  call.onBegun?.();
   return { headers: answer.headers, json: parsed(await answer.body.text(), call.mask) };
 }
 
@@ -175,9 +199,13 @@ async function beforeNextTry(
   await sleep(waitMs, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
+/** The wait after the n-th failure. Jitter, so that calls refused together do not retry together. */
+export function backoffAfter(n: number): number {
+  return firstWaitMs * 3 ** (n - 1) * (0.75 + Math.random() / 2);
+}
+
 function waitBeforeRetry(error: unknown, n: number, isMediaRun: boolean): number | undefined {
-  // Jitter, so that calls refused together do not retry together.
-  const backoff = firstWaitMs * 3 ** (n - 1) * (0.75 + Math.random() / 2);
+  const backoff = backoffAfter(n);
   if (error instanceof NetError) return error.reason === "unreachable" || error.reason === "cut" ? backoff : undefined;
   if (!(error instanceof UpstreamFailure) || !isWorthRetrying(error.status, { isMediaRun })) return undefined;
   const asked = error.retryAfterMs ?? 0;
@@ -188,7 +216,7 @@ function waitBeforeRetry(error: unknown, n: number, isMediaRun: boolean): number
 export function toFault(error: unknown, mask: Mask = hideNothing): unknown {
   if (error instanceof UpstreamFailure) return answered(error);
   if (error instanceof NetError) {
-    const cause = new Error(mask(error.message), { cause: error.cause });
+    const cause = new UpstreamLost(error.reason, mask(error.message), { cause: error.cause });
     if (error.reason === "unreachable" || error.reason === "timeout") {
       const sentence = `The service behind the model cannot be reached. ${mask(error.discreet)}`;
       return fault("downstream_service_unavailable", sentence, { cause });

@@ -2,6 +2,7 @@ import { isRecord } from "../../../kernel/is-record.ts";
 import { usualAnswerTokens } from "../../../kernel/money.ts";
 import type { ChatDriver, NativeRequest } from "../chat.ts";
 import type { ModelDriver } from "../driver.ts";
+import { serverMark } from "../server-mark.ts";
 import { tokens } from "../text/answer.ts";
 import { withAnswerTool } from "../text/answer-tool.ts";
 import { createTextBackend, type TextBackendOptions, type TextProtocol } from "../text/backend.ts";
@@ -9,7 +10,7 @@ import type { TextRequest } from "../text/request.ts";
 import { objectParameters, schemaOf } from "../text/tool-parameters.ts";
 import { broken, joinUrl, requestJson } from "../upstream.ts";
 import { type Adaptations, createAdaptations, learnFrom, thinkingFields } from "./adaptations.ts";
-import { type Block, markForCache, writeMessages } from "./messages.ts";
+import { type Block, markForCache, withoutForeignThoughts, writeMessages } from "./messages.ts";
 import { AnthropicReader } from "./reader.ts";
 
 export interface AnthropicOptions extends TextBackendOptions {
@@ -31,6 +32,7 @@ export function createAnthropic(options: AnthropicOptions): ModelDriver & ChatDr
   const { model, key, mask, net } = options;
   const learned = createAdaptations();
   const address = joinUrl(options.url, "messages");
+  const server = serverMark(address);
 
   function headersOf(accept: string, body: Body, given: NativeRequest["headers"] = {}): Record<string, string> {
     const passed = nativeHeaders.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]]));
@@ -43,17 +45,22 @@ export function createAnthropic(options: AnthropicOptions): ModelDriver & ChatDr
     };
   }
 
+  function readable(request: TextRequest): TextRequest {
+    const messages = withoutForeignThoughts(request.messages, server);
+    return messages === request.messages ? request : { ...request, messages };
+  }
+
   const protocol: TextProtocol = {
     native: "anthropic",
     // A forced tool usually makes the model follow the schema, but the API does not guarantee it.
     enforcesSchema: false,
     write(request) {
       const { native } = request;
-      const body = native ? nativeBody(model, native, request.maxTokens) : bodyOf(model, request, learned);
+      const body = native ? nativeBody(model, native, request.maxTokens) : bodyOf(model, readable(request), learned);
       const accept = native?.stream === false ? "application/json" : "text/event-stream";
       return { url: address, headers: headersOf(accept, body, native?.headers), body: JSON.stringify(body) };
     },
-    read: (answer, request) => new AnthropicReader(answer, request, mask),
+    read: (answer, request) => new AnthropicReader(answer, request, mask, server),
     adapt: (failure, request) => learnFrom(failure, request, learned),
   };
 

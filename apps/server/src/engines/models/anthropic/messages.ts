@@ -12,7 +12,24 @@ interface Message {
 /** The blocks of an assistant message as they must be sent back, with signed thoughts. */
 export interface AnthropicOpaque {
   protocol: "anthropic";
+  /** Other servers refuse the signatures. Messages stored by earlier versions have no mark. */
+  server?: string;
   content: Block[];
+}
+
+/** Leaves out the signed thoughts of other servers. */
+export function withoutForeignThoughts(messages: readonly ChatMessage[], server: string): readonly ChatMessage[] {
+  const isForeign = (message: ChatMessage) =>
+    message.role === "assistant" &&
+    isOwn(message.opaque) &&
+    message.opaque.server !== undefined &&
+    message.opaque.server !== server;
+  if (!messages.some(isForeign)) return messages;
+  return messages.map((message) => {
+    if (message.role !== "assistant" || !isForeign(message)) return message;
+    const { opaque: _foreign, ...rest } = message;
+    return rest;
+  });
 }
 
 /** The Messages API wants system text apart, alternating roles, all tool results in one message, and no empty text. */

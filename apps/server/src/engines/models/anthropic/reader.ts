@@ -39,6 +39,7 @@ export class AnthropicReader implements StreamReader {
   readonly #answer: TextAnswer;
   readonly #request: TextRequest;
   readonly #mask: Mask;
+  readonly #server: string;
   readonly #blocks = new Map<unknown, Block>();
   readonly #calls = new Map<Block, ArrivingToolCall>();
   readonly #repeated = new RepeatedEvent((data) => onlyText(eventJson(data)));
@@ -46,10 +47,11 @@ export class AnthropicReader implements StreamReader {
   #repeatedBlock: Block = {};
   #isPaused = false;
 
-  constructor(answer: TextAnswer, request: TextRequest, mask: Mask) {
+  constructor(answer: TextAnswer, request: TextRequest, mask: Mask, server: string) {
     this.#answer = answer;
     this.#request = request;
     this.#mask = mask;
+    this.#server = server;
   }
 
   get delivered(): boolean {
@@ -176,7 +178,7 @@ export class AnthropicReader implements StreamReader {
     const isSent = (block: Block) =>
       block.type === "text" ? String(block.text ?? "").trim() !== "" : block.name !== answerToolName;
     const content = [...this.#blocks.values()].filter(isSent);
-    const opaque = { protocol: "anthropic", content } satisfies AnthropicOpaque;
+    const opaque = { protocol: "anthropic", server: this.#server, content } satisfies AnthropicOpaque;
     if (content.some((block) => block.type === "thinking" || block.type === "redacted_thinking")) {
       this.#answer.opaque = opaque;
     }

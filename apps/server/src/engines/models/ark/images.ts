@@ -23,6 +23,7 @@ export function createArkImages(backend: ArkImagesBackend): ModelDriver {
           url: joinUrl(backend.url, "images/generations"),
           headers: { accept: "application/json", ...(backend.key && { authorization: `Bearer ${backend.key}` }) },
           signal: call.signal,
+          onBegun: call.onBegun,
           explain: (status, text) =>
             explained(codeOf(text), new UpstreamFailure({ status, body: text, mask: backend.mask })),
         },

@@ -22,7 +22,7 @@ export function beginRun(
   clock: RunClock,
   attempt: () => Promise<NetResponse>,
 ): Promise<NetResponse> {
-  return withRetries({ signal, mask: backend.mask, isMediaRun: true }, async () => {
+  return withRetries({ signal, mask: backend.mask, isMediaRun: true, tries: backend.tries }, async () => {
     for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 1.5, longestWaitMs)) {
       clock.begin();
       try {
@@ -35,7 +35,8 @@ export function beginRun(
         const health = await healthOf(backend, signal);
         const isWaiting = failure.status === 409 || (failure.status === 503 && starting.has(health));
         const stopped = stoppedContainer(health, failure);
-        if (stopped || !isWaiting) throw stopped ?? error;
+        // If another backend may have a free slot, it is asked first.
+        if (stopped || !isWaiting || backend.tries === 1) throw stopped ?? error;
         const spread = waitMs * (0.75 + Math.random() / 2);
         await sleep(spread, undefined, { signal }).catch(() => signal.throwIfAborted());
       }

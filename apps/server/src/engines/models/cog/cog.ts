@@ -76,6 +76,7 @@ function predict(backend: MediaBackend, url: string, call: ModelCall, stream: bo
         url,
         headers: { ...authorization(backend), accept },
         signal: call.signal,
+        onBegun: call.onBegun,
         explain: (status, text) => (status === 422 ? wrongInput(backend, text) : undefined),
       },
       body,

@@ -31,6 +31,7 @@ export function createGantryRemote(backend: GantryRemoteBackend): ModelDriver {
             url: joinUrl(base, route),
             headers: { ...headers, accept },
             signal: call.signal,
+            onBegun: call.onBegun,
             explain: (status, text) => explained(backend, status, text),
           },
           body,

@@ -21,6 +21,8 @@ export interface MediaBackend {
   /** Large answers are stored here until they are complete. */
   spoolFolder: string;
   maxFileBytes?: number;
+  /** Of one call, 3 by default. */
+  tries?: number | undefined;
 }
 
 /** The size limit of an uploaded video. */
@@ -62,6 +64,7 @@ function runRequest(backend: MediaBackend, call: MediaCall, body: RequestBody): 
   const request: UpstreamCall = {
     ...call,
     mask: backend.mask,
+    tries: backend.tries,
     method: "POST",
     isMediaRun: true,
     headers: { ...call.headers, "content-type": body.contentType, "content-length": String(body.length) },

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { isRecord } from "../../../kernel/is-record.ts";
 import type { ChatMessage } from "../chat.ts";
 import { listOf } from "../text/folded-object.ts";
@@ -15,11 +14,6 @@ export interface OpenAiChatOpaque {
   server: string;
   field: (typeof thoughtFields)[number];
   text: string;
-}
-
-/** A hash, because stored messages must not reveal the server's address. */
-export function serverMark(url: string, model: string): string {
-  return createHash("sha256").update(`${url}\n${model}`).digest("hex").slice(0, 16);
 }
 
 /** Plain thoughts are those of a client that keeps its own messages. `server` is undefined if thoughts are refused. */

@@ -1,5 +1,6 @@
 import type { ChatDriver } from "../chat.ts";
 import type { ModelDriver } from "../driver.ts";
+import { serverMark } from "../server-mark.ts";
 import { withAnswerTool } from "../text/answer-tool.ts";
 import { createTextBackend, type TextBackendOptions, type TextProtocol } from "../text/backend.ts";
 import type { TextRequest } from "../text/request.ts";
@@ -8,7 +9,6 @@ import { bindsAnswer, createAdaptations, learnFrom, without } from "./chat-adapt
 import { isStrict, messagesOf, writeTools } from "./chat-messages.ts";
 import { nativeBody } from "./chat-native.ts";
 import { namesRefusal, OpenAiReader, refusal } from "./chat-reader.ts";
-import { serverMark } from "./chat-thoughts.ts";
 
 export interface OpenAiChatOptions extends TextBackendOptions {
   /** The base URL, without `/chat/completions`. */

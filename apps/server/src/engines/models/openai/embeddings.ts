@@ -14,6 +14,8 @@ export interface OpenAiEmbeddingsOptions {
   model: string;
   key?: string | undefined;
   mask: Mask;
+  /** Of one call, 3 by default. */
+  tries?: number | undefined;
 }
 
 /** The model's time limit ends a call through its signal, so network timeouts must be longer. */
@@ -25,16 +27,25 @@ const mostTokens = 10_000_000;
 
 /** OpenAI and compatible servers: vLLM, llama.cpp, Ollama, TEI, Infinity and others. */
 export function createOpenAiEmbeddings(options: OpenAiEmbeddingsOptions): ModelDriver & EmbeddingDriver {
-  const { net, model, key, mask } = options;
+  const { net, model, key, mask, tries } = options;
   const url = joinUrl(options.url, "embeddings");
   /** Base64 is a fifth of the bytes. A few servers refuse the field, and many ignore it. */
   let asksForBase64 = true;
 
-  function send({ predictionId, texts, dimensions, extra, signal }: EmbeddingCall): Promise<{ json: unknown }> {
+  function send({
+    predictionId,
+    texts,
+    dimensions,
+    extra,
+    signal,
+    onBegun,
+  }: EmbeddingCall): Promise<{ json: unknown }> {
     return requestJson(net, {
       url,
       mask,
       signal,
+      tries,
+      onBegun,
       headers: {
         "content-type": "application/json",
         accept: "application/json",

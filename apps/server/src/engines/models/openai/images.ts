@@ -28,6 +28,7 @@ export function createOpenAiImages(backend: OpenAiImagesBackend): ModelDriver {
           url: joinUrl(backend.url, path),
           headers: { accept: "application/json", ...(backend.key && { authorization: `Bearer ${backend.key}` }) },
           signal: call.signal,
+          onBegun: call.onBegun,
           explain: (status, text) => refusal(backend, status, text),
         },
         body,

@@ -29,7 +29,7 @@ export interface ReportedUsage {
 /** Bounds the memory that an upstream can fill with text, reasoning and arguments. */
 const longestAnswer = 8 * 1024 * 1024;
 
-type Receiver = Pick<ChatCall, "onText" | "onReasoning" | "onToolCall" | "responseSchema">;
+type Receiver = Pick<ChatCall, "onText" | "onReasoning" | "onToolCall" | "onBegun" | "responseSchema">;
 
 /** One answer of any protocol. Fragments are passed on at once and collected for the result. */
 export class TextAnswer {
@@ -70,6 +70,7 @@ export class TextAnswer {
   }
 
   startCall(call: ArrivingToolCall): Pause {
+    if (this.#length === 0) this.#call.onBegun?.();
     this.toolCalls.push(call);
     return this.#show(call);
   }
@@ -154,6 +155,7 @@ export class TextAnswer {
   }
 
   #grow(fragment: string): void {
+    if (this.#length === 0) this.#call.onBegun?.();
     this.#length += fragment.length;
     if (this.#length > longestAnswer) throw broken(new Error("The upstream's answer is too long"));
   }

@@ -35,6 +35,8 @@ export interface TextBackendOptions {
   key?: string | undefined;
   mask: Mask;
   bounds?: Partial<NetBounds> | undefined;
+  /** Of one call, 3 by default. */
+  tries?: number | undefined;
 }
 
 /** Longer than any time limit of a manifest, which ends a call through its abort signal. */
@@ -111,18 +113,18 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
   async function send(exchange: Exchange): Promise<unknown> {
     const { request } = exchange;
     const written = protocol.write(request);
-    const call = { ...written, mask: options.mask, signal: request.signal, bounds };
-    const { native } = request;
+    const call = { ...written, mask: options.mask, signal: request.signal, bounds, tries: options.tries };
+    const { native, onBegun } = request;
     const read = native ? readAsItIs(request) : request;
     let reader: StreamReader | undefined;
     function open(): StreamReader {
       exchange.answer = new TextAnswer(read);
       const opened = protocol.read(exchange.answer, read);
-      reader = native?.stream && native.onEvent ? new Relay(opened, native.onEvent.bind(native)) : opened;
+      reader = native?.stream && native.onEvent ? new Relay(opened, native.onEvent.bind(native), onBegun) : opened;
       return reader;
     }
     try {
-      if (native?.stream === false) exchange.body = await readWhole(options.net, call, open);
+      if (native?.stream === false) exchange.body = await readWhole(options.net, { ...call, onBegun }, open);
       else await streamUpstream(options.net, call, open);
       if (!isWithinDepth(reader?.pausedWith, deepestOpaque)) throw nestedTooDeeply();
       return reader?.pausedWith;

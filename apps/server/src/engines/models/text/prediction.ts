@@ -30,6 +30,7 @@ export function runAsChat(answer: (request: TextRequest) => Promise<ChatResult>)
       messages,
       extra: values,
       signal: call.signal,
+      onBegun: call.onBegun,
       onText: (fragment) => call.onFragment(ownName, fragment),
       ...(typeof max_tokens === "number" && { maxTokens: max_tokens }),
       ...(typeof temperature === "number" && { temperature }),

@@ -12,10 +12,12 @@ export class Relay implements StreamReader {
   delivered = false;
   readonly #reader: StreamReader;
   readonly #onEvent: NonNullable<NativeRequest["onEvent"]>;
+  readonly #onBegun: TextRequest["onBegun"];
 
-  constructor(reader: StreamReader, onEvent: NonNullable<NativeRequest["onEvent"]>) {
+  constructor(reader: StreamReader, onEvent: NonNullable<NativeRequest["onEvent"]>, onBegun: TextRequest["onBegun"]) {
     this.#reader = reader;
     this.#onEvent = onEvent;
+    this.#onBegun = onBegun;
   }
 
   get complete(): boolean {
@@ -30,6 +32,7 @@ export class Relay implements StreamReader {
     const reader = this.#reader;
     // Never a promise: the reader of a native request has no other callbacks.
     void reader.onEvent(event);
+    if (!this.delivered) this.#onBegun?.();
     this.delivered = true;
     return this.#onEvent({
       name: event.event === "" ? undefined : event.event,

@@ -1,7 +1,16 @@
 import type { Net, NetControl, NetHeaders } from "../../net/net.ts";
 import type { TextWithin } from "../chat.ts";
 import { createSseReader, type SseEvent } from "../sse.ts";
-import { broken, errorBodyMs, keptBody, netRequestOf, refusalOf, type UpstreamCall, withRetries } from "../upstream.ts";
+import {
+  broken,
+  errorBodyMs,
+  keptBody,
+  netRequestOf,
+  refusalOf,
+  type UpstreamCall,
+  UpstreamLost,
+  withRetries,
+} from "../upstream.ts";
 import type { Pause } from "./pause.ts";
 
 /** Reads one answer of a streaming protocol. Each try has its own reader. */
@@ -77,7 +86,9 @@ function exchange(
 
     function closeByEnd(): void {
       settle(
-        reader.complete ? undefined : broken(new Error("The upstream ended its stream before its answer was complete")),
+        reader.complete
+          ? undefined
+          : broken(new UpstreamLost("cut", "The upstream ended its stream before its answer was complete")),
       );
     }
 
