@@ -151,14 +151,17 @@ export {
   reservedUsernames,
   usernamePattern,
 } from "./names.ts";
-export { type ProviderType, providerTypes } from "./provider-types.ts";
+export { type ProviderPreset, type ProviderType, providerTypes } from "./provider-types.ts";
 export {
   type DiscoveredModel,
   type DiscoveryRecord,
   type ImportBody,
+  type ImportChoice,
   type ImportRecord,
+  type ImportResult,
   importBody,
   type ProviderRecord,
+  type ProviderSource,
   type ProviderTestRecord,
   type PutProviderBody,
   providerNamePattern,
@@ -205,6 +208,7 @@ export {
   takeDownBody,
   takeDownRecord,
 } from "./take-downs.ts";
+export { textInput, textOutput } from "./text-fields.ts";
 export {
   type ChangeToolServerBody,
   type ConnectionType,

@@ -1,4 +1,4 @@
-interface ProviderPreset {
+export interface ProviderPreset {
   label: string;
   /** Used if the provider has no address of its own. */
   url?: string;

@@ -21,6 +21,7 @@ export const putProviderBody = z.strictObject({
 export type PutProviderBody = z.infer<typeof putProviderBody>;
 
 export const providerSources = ["saved", "environment", "found"] as const;
+export type ProviderSource = (typeof providerSources)[number];
 
 export const providerRecord = z.object({
   name: z.string(),
@@ -84,6 +85,7 @@ const importChoice = z.strictObject({
     .describe("Default: private, or public for a provider of the operator."),
   capacity: z.int().min(0).max(100_000).optional(),
 });
+export type ImportChoice = z.infer<typeof importChoice>;
 
 export const importBody = z.strictObject({
   models: z
@@ -97,17 +99,16 @@ export type ImportBody = z.infer<typeof importBody>;
 
 export const importOutcomes = ["created", "updated", "unchanged", "gone", "failed"] as const;
 
-export const importRecord = z.object({
-  results: z.array(
-    z.object({
-      id: z.string(),
-      endpoint_id: z.string().nullable(),
-      outcome: z.enum(importOutcomes).describe("`gone`: the upstream no longer serves it. The model stays."),
-      kept: z.array(z.string()).describe("Fields that were edited since the last import and stay."),
-      message: z.string().nullable().describe("What is wrong, if it failed."),
-    }),
-  ),
+const importResult = z.object({
+  id: z.string(),
+  endpoint_id: z.string().nullable(),
+  outcome: z.enum(importOutcomes).describe("`gone`: the upstream no longer serves it. The model stays."),
+  kept: z.array(z.string()).describe("Fields that were edited since the last import and stay."),
+  message: z.string().nullable().describe("What is wrong, if it failed."),
 });
+export type ImportResult = z.infer<typeof importResult>;
+
+export const importRecord = z.object({ results: z.array(importResult) });
 export type ImportRecord = z.infer<typeof importRecord>;
 
 export const testProviderBody = z.strictObject({

@@ -3,6 +3,7 @@ import { aliasRecord, putAliasBody } from "../../aliases.ts";
 import { errorSchemas } from "../../error-schemas.ts";
 import { fileRecord } from "../../files.ts";
 import * as money from "../../money.ts";
+import * as providers from "../../providers.ts";
 import { putSecretBody, secretRecord } from "../../secrets.ts";
 import { makeSignInLinkBody, signInLinkRecord } from "../../sign-in.ts";
 import { takeDownBody, takeDownRecord } from "../../take-downs.ts";
@@ -13,20 +14,24 @@ import { accountFailures, accountPage } from "./account-failures.ts";
 import { accountGroup, keyGroup } from "./account-operations.ts";
 import { adminGroup } from "./admin-operations.ts";
 import { aliasGroup } from "./alias-operations.ts";
+import { providerGroup } from "./provider-operations.ts";
 import { fileGroup, secretGroup, webhookGroup } from "./storage-operations.ts";
 
 export const accountApi: Api = {
   title: "Gantry account",
   description:
-    "Your account, keys, aliases, usage, files, secrets and webhooks, and administration. Amounts are in dollars. Clients must ignore unknown fields.",
+    "Your account, keys, aliases, providers, usage, files, secrets and webhooks, and administration. Amounts are in dollars. Clients must ignore unknown fields.",
   base: "/api/v2",
   stability: "stable",
-  groups: [accountGroup, keyGroup, aliasGroup, fileGroup, secretGroup, webhookGroup, adminGroup],
+  groups: [accountGroup, keyGroup, aliasGroup, providerGroup, fileGroup, secretGroup, webhookGroup, adminGroup],
   requests: {
     CreateKey: accounts.createKeyBody,
     RotateKey: accounts.rotateKeyBody,
     MakeSignInLink: makeSignInLinkBody,
     PutAlias: putAliasBody,
+    PutProvider: providers.putProviderBody,
+    TestProvider: providers.testProviderBody,
+    ImportModels: providers.importBody,
     PutSecret: putSecretBody,
     CreateUser: accounts.createUserBody,
     ChangeUser: accounts.changeUserBody,
@@ -38,6 +43,10 @@ export const accountApi: Api = {
     Me: accounts.meRecord,
     Key: accounts.keyRecord,
     Alias: aliasRecord,
+    Provider: providers.providerRecord,
+    ProviderTest: providers.providerTestRecord,
+    Discovery: providers.discoveryRecord,
+    Import: providers.importRecord,
     SignInLink: signInLinkRecord,
     User: accounts.userRecord,
     Plan: accounts.planRecord,
@@ -55,7 +64,7 @@ export const accountApi: Api = {
   },
   pathParameters: {
     id: "The id shown in the list.",
-    name: "Aliases: letters, digits, `.`, `_`, `:` and `-`, at most 63. Secrets: letters, digits, `_`, `.` and `-`, at most 63. Plans: a-z, 0-9 and `-`, at most 39. Models: the part after the owner.",
+    name: "Aliases: letters, digits, `.`, `_`, `:` and `-`, at most 63. Providers: a-z, 0-9, `.`, `_` and `-`, at most 40. Secrets: letters, digits, `_`, `.` and `-`, at most 63. Plans: a-z, 0-9 and `-`, at most 39. Models: the part after the owner.",
     username: "The username.",
     owner: "The username of the model's owner.",
   },

@@ -1,56 +1,10 @@
-import type { BackendConfig, Manifest, ObjectSchema, Pricing } from "@gantry/wire";
-
-/** Shared by the three text models. */
-const input: ObjectSchema = {
-  type: "object",
-  required: ["prompt"],
-  properties: {
-    prompt: { type: "string", title: "Prompt", description: "The question or task.", minLength: 1 },
-    system: {
-      type: ["string", "null"],
-      title: "System",
-      description: "Instructions for the answer: role, tone, rules.",
-      default: null,
-    },
-    max_tokens: {
-      type: ["integer", "null"],
-      title: "Max tokens",
-      description: "Maximum length of the answer, in tokens.",
-      minimum: 1,
-      maximum: 64_000,
-      default: 4096,
-    },
-    temperature: {
-      type: ["number", "null"],
-      title: "Temperature",
-      description: "Sampling temperature. At 0 the model always chooses the most likely token.",
-      minimum: 0,
-      maximum: 2,
-      default: null,
-    },
-    seed: {
-      type: ["integer", "null"],
-      title: "Seed",
-      description: "The same seed and input give the same answer, if the model supports seeds.",
-      minimum: 0,
-      maximum: 2_147_483_647,
-      default: null,
-    },
-  },
-};
-
-const output: ObjectSchema = {
-  type: "object",
-  required: ["output"],
-  properties: {
-    output: { type: "string", title: "Output", description: "The answer, streamed.", isStream: true },
-  },
-};
+import { type BackendConfig, type Manifest, type Pricing, textInput, textOutput } from "@gantry/wire";
 
 interface TextModel {
   title: string;
   description: string;
   context_window: number;
+  model_size_in_billions?: number;
   pricing: Pricing;
   backend: BackendConfig;
 }
@@ -64,34 +18,67 @@ const textModel = ({ title, description, ...own }: TextModel): Manifest => ({
   timeout_seconds: 300,
   max_queue_seconds: 86_400,
   ...own,
-  input,
-  output,
+  input: textInput({ mostTokens: 64_000 }),
+  output: textOutput,
 });
 
 const rules: BackendConfig = { type: "builtin", model: "rules" };
+const defaultWindow = 32_000;
 
 export const rulesManifest = textModel({
   title: "Gantry Rules",
   description:
     "A rule-based planner, not a language model. It recognises a set of requests, calls the matching tools and reports " +
     "their results, so that agents run without an API key. The same input always gives the same answer.",
-  context_window: 32_000,
+  context_window: defaultWindow,
   pricing: {},
   backend: rules,
 });
 
-export const textManifest = textModel({
+/** A language model on the server's own machine, found at start. */
+export interface LocalModel {
+  /** Of the server, such as Ollama. */
+  label: string;
+  /** How to call it. */
+  backend: BackendConfig;
+  contextWindow: number | null;
+  sizeInBillions: number | null;
+}
+
+const ofLocal = ({ backend, contextWindow, sizeInBillions }: LocalModel) => ({
+  context_window: contextWindow ?? defaultWindow,
+  ...(sizeInBillions !== null && { model_size_in_billions: sizeInBillions }),
+  backend,
+});
+
+const fromLocal = ({ label, backend }: LocalModel) =>
+  `Answers come from ${label} on the server's machine (${backend.model}).`;
+
+const ownText = {
   title: "Gantry Text",
-  description:
-    "The text model that comes with Gantry. Until a trained model ships, gantry/rules answers: a rule-based planner, " +
-    "not a language model.",
-  context_window: 32_000,
+  purpose: "The text model that comes with Gantry.",
   pricing: { per_million_input_tokens: 0.1, per_million_output_tokens: 0.4 },
+};
+
+/** `gantry/text` without a language model on the server's machine. */
+export const textManifest = textModel({
+  title: ownText.title,
+  description:
+    `${ownText.purpose} No language model was found on the server's machine, so gantry/rules answers: a rule-based ` +
+    "planner, not a language model.",
+  context_window: defaultWindow,
+  pricing: ownText.pricing,
   backend: rules,
 });
 
-/** Settings of the agents' default model. */
-export interface DefaultModelEnvironment {
+function ownTextManifest(local: LocalModel | undefined): Manifest {
+  if (!local) return textManifest;
+  const { title, purpose, pricing } = ownText;
+  return textModel({ title, description: `${purpose} ${fromLocal(local)}`, pricing, ...ofLocal(local) });
+}
+
+/** What the built-in text models can use, in this order. */
+export interface TextModelSources {
   /** Whether ANTHROPIC_API_KEY is set. */
   anthropicKey?: boolean | undefined;
   /** GANTRY_LLM_URL: the base URL, without `/chat/completions`. */
@@ -100,12 +87,13 @@ export interface DefaultModelEnvironment {
   llmModel?: string | undefined;
   /** Whether GANTRY_LLM_KEY is set. */
   llmKey?: boolean | undefined;
+  local?: LocalModel | undefined;
 }
 
 const defaultAnthropicModel = "claude-sonnet-4-5";
 
 /** Secrets of the owner `anthropic` are names of environment variables, because the operator owns its models. */
-export function defaultTextManifest({ anthropicKey, llmUrl, llmModel, llmKey }: DefaultModelEnvironment): Manifest {
+export function defaultTextManifest({ anthropicKey, llmUrl, llmModel, llmKey, local }: TextModelSources): Manifest {
   const title = "Default text model";
   const purpose = "The model that agents use by default.";
   if (anthropicKey) {
@@ -126,7 +114,7 @@ export function defaultTextManifest({ anthropicKey, llmUrl, llmModel, llmKey }: 
     return textModel({
       title,
       description: `${purpose} Answers come from the operator's OpenAI-compatible server.`,
-      context_window: 32_000,
+      context_window: defaultWindow,
       pricing: {},
       backend: {
         type: "openai-chat",
@@ -136,24 +124,25 @@ export function defaultTextManifest({ anthropicKey, llmUrl, llmModel, llmKey }: 
       },
     });
   }
+  if (local) {
+    return textModel({ title, description: `${purpose} ${fromLocal(local)}`, pricing: {}, ...ofLocal(local) });
+  }
   return textModel({
     title,
     description:
-      `${purpose} Neither ANTHROPIC_API_KEY nor GANTRY_LLM_URL is set, so gantry/rules answers: a rule-based planner, ` +
-      "not a language model.",
-    context_window: 32_000,
+      `${purpose} Neither ANTHROPIC_API_KEY nor GANTRY_LLM_URL is set, and no language model was found on the server's ` +
+      "machine, so gantry/rules answers: a rule-based planner, not a language model.",
+    context_window: defaultWindow,
     pricing: {},
     backend: rules,
   });
 }
 
 /** The text models that a new server starts with. */
-export function textModels(
-  environment: DefaultModelEnvironment,
-): { owner: string; name: string; manifest: Manifest }[] {
+export function textModels(sources: TextModelSources): { owner: string; name: string; manifest: Manifest }[] {
   return [
-    { owner: "gantry", name: "text", manifest: textManifest },
+    { owner: "gantry", name: "text", manifest: ownTextManifest(sources.local) },
     { owner: "gantry", name: "rules", manifest: rulesManifest },
-    { owner: "anthropic", name: "default", manifest: defaultTextManifest(environment) },
+    { owner: "anthropic", name: "default", manifest: defaultTextManifest(sources) },
   ];
 }
