@@ -4,6 +4,8 @@ export { holdsConversations } from "./backend.rules.ts";
 export { takenDownConflict } from "./change-model.ts";
 export type { AgentTargets } from "./context.ts";
 export { projectNotFound } from "./find-models.ts";
+export type { ModelImport } from "./import-model.ts";
+export { namesFor } from "./import-names.rules.ts";
 export type { FetchCogSchema } from "./import-schemas.ts";
 export { maxManifestBytes } from "./manifest.rules.ts";
 export type { Model } from "./model.ts";

@@ -18,6 +18,7 @@ import {
 import { deleteModel, patchModel, putModel, restoreTakenDownModel, takeDownModel } from "./change-model.ts";
 import type { AgentTargets, ModelsContext } from "./context.ts";
 import { callableAmong, getModel, listModels, resolveForCall, resolveForRead, resolveForRun } from "./find-models.ts";
+import { importedByProvider, importedModels, importModel } from "./import-model.ts";
 import type { FetchCogSchema } from "./import-schemas.ts";
 import type { Model, SeedModel } from "./model.ts";
 import { createModelMemory } from "./model-memory.ts";
@@ -61,6 +62,9 @@ export async function openModels({
       deleteModel,
       deleteSharedAlias,
       getModel,
+      importedByProvider,
+      importedModels,
+      importModel,
       listAliases,
       listModels,
       listOwnAliases,

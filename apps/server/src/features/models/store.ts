@@ -167,7 +167,7 @@ export async function retireModel(tx: Transaction, model: Model): Promise<void> 
 }
 
 /** As text: the driver would send it as jsonb, which loses the order of fields. */
-function asJson(sql: Sql, manifest: Manifest) {
+export function asJson(sql: Sql, manifest: Manifest) {
   return sql`${JSON.stringify(manifest)}::text::json`;
 }
 
