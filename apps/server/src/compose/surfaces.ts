@@ -4,12 +4,16 @@ import type { Config } from "../config/config.ts";
 import type { OpenTelemetry } from "../engines/telemetry/create-telemetry.ts";
 import type { Agents } from "../features/agents/index.ts";
 import type { Files } from "../features/files/index.ts";
+import type { Providers } from "../features/providers/index.ts";
 import type { Responses } from "../features/responses/index.ts";
 import type { Runs } from "../features/runs/index.ts";
+import type { Secrets } from "../features/secrets/index.ts";
 import { accountApi } from "../http/account-api/account-api.ts";
 import { type TakeDownDeps, takeDownRoutes } from "../http/account-api/admin-routes.ts";
 import { aliasRoutes } from "../http/account-api/alias-routes.ts";
 import type { AccountApiDeps } from "../http/account-api/deps.ts";
+import { providerRoutes } from "../http/account-api/provider-routes.ts";
+import { secretRoutes } from "../http/account-api/secret-routes.ts";
 import { type StorageRouteDeps, storageRoutes } from "../http/account-api/storage-routes.ts";
 import { type AgentsRoutes, agentsApi } from "../http/agents-api/agents-api.ts";
 import { anthropicDialect } from "../http/anthropic-api/anthropic-dialect.ts";
@@ -39,7 +43,8 @@ const consoleFolder = fileURLToPath(new URL("../../../console/dist", import.meta
 export interface Surfaces extends AccountApiDeps, ModelApiDeps {
   config: Config;
   telemetry: OpenTelemetry;
-  secrets: StorageRouteDeps["secrets"];
+  providers: Providers;
+  secrets: Secrets;
   webhooks: StorageRouteDeps["webhooks"];
   files: Files;
   /** The file store whose links this server serves itself; undefined: they lead to the bucket. */
@@ -80,7 +85,9 @@ export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
   await app.register(takeDownRoutes, { agents, models, marketplace });
   await app.register(aliasRoutes, { models });
   await app.register(sessionRoutes, { accounts: parts.accounts, clock: parts.clock, publicUrl });
-  await app.register(storageRoutes, { files, secrets: parts.secrets, webhooks: parts.webhooks });
+  await app.register(providerRoutes, { providers: parts.providers });
+  await app.register(secretRoutes, { secrets: parts.secrets, operatorId: parts.providers.operator.id });
+  await app.register(storageRoutes, { files, webhooks: parts.webhooks });
   await app.register(metricsRoute, {
     exposition: telemetry.exposition,
     callerOf: requireCaller(authenticate),

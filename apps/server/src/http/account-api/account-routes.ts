@@ -93,7 +93,7 @@ export function accountRoutes(app: FastifyInstance, { billing, storageOf, versio
 /** Where expenses are served, and the first segments there that belong to other routes and so are not usernames. */
 const expensesAddresses = [
   { prefix: "", otherRoutes: firstSegments },
-  { prefix: readExpenses.base, otherRoutes: ["keys", "secrets", "aliases"] },
+  { prefix: readExpenses.base, otherRoutes: ["keys", "secrets", "aliases", "providers"] },
 ];
 
 /** Reads each portion when the client has received the one before. */

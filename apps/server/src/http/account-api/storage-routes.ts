@@ -1,19 +1,10 @@
-import {
-  type DeliveryRecord,
-  type FileRecord,
-  isId,
-  putSecretBody,
-  type SecretRecord,
-  secretNamePattern,
-} from "@gantry/wire";
+import { type DeliveryRecord, type FileRecord, isId } from "@gantry/wire";
 import { accountOperations } from "@gantry/wire/operations";
 import type { FastifyInstance } from "fastify";
 import { scopeOf } from "../../features/accounts/index.ts";
 import type { Files, ListedFile } from "../../features/files/index.ts";
-import type { Secrets } from "../../features/secrets/index.ts";
 import type { Delivery, Webhooks } from "../../features/webhooks/index.ts";
 import { fault } from "../../kernel/errors.ts";
-import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import { listEnvelope, rangeOf } from "../foundation/page-query.ts";
 import { acceptEmptyBodies } from "../foundation/parse-json.ts";
 import { route } from "../foundation/route.ts";
@@ -22,15 +13,13 @@ const operations = accountOperations;
 
 export interface StorageRouteDeps {
   files: Files;
-  secrets: Secrets;
   webhooks: Webhooks;
 }
 
-/** Files, secrets and webhooks of the caller. */
+/** Files and webhooks of the caller. */
 export async function storageRoutes(app: FastifyInstance, deps: StorageRouteDeps): Promise<void> {
   acceptEmptyBodies(app);
   fileRoutes(app, deps);
-  secretRoutes(app, deps);
   webhookRoutes(app, deps);
 }
 
@@ -43,28 +32,6 @@ function fileRoutes(app: FastifyInstance, { files }: StorageRouteDeps): void {
   route(app, operations.deleteFile, async ({ caller, params: { id } }) => {
     if (!isId("file", id)) throw fault("not_found", "File not found");
     await files.deleteFile(scopeOf(caller), id);
-  });
-}
-
-function secretRoutes(app: FastifyInstance, { secrets }: StorageRouteDeps): void {
-  route(app, operations.listSecrets, async ({ caller, query }) => {
-    const { rows, total } = await secrets.list(caller.userId, rangeOf(query));
-    return listEnvelope(rows.map(secretToWire), query, total);
-  });
-
-  route(app, operations.putSecret, { unchecked: "body" }, async ({ caller, params: { name }, body, reply }) => {
-    if (!secretNamePattern.test(name)) {
-      const msg = "A secret's name has 1 to 63 characters: letters, digits, _, . and -. The first is not . or -.";
-      throw fault("value_error", msg, { loc: ["path", "name"] });
-    }
-    const { value } = parseOrThrow(putSecretBody, body, ["body"]);
-    const { created, row } = await secrets.put(caller.userId, name, value);
-    if (created) reply.code(201);
-    return secretToWire(row);
-  });
-
-  route(app, operations.deleteSecret, async ({ caller, params }) => {
-    await secrets.remove(caller.userId, params.name);
   });
 }
 
@@ -99,10 +66,6 @@ function fileToWire(file: ListedFile): FileRecord {
     created_at: file.createdAt.toISOString(),
     stored_at: file.storedAt?.toISOString() ?? null,
   };
-}
-
-function secretToWire(row: { name: string; createdAt: Date; updatedAt: Date }): SecretRecord {
-  return { name: row.name, created_at: row.createdAt.toISOString(), updated_at: row.updatedAt.toISOString() };
 }
 
 function deliveryToWire(delivery: Delivery): DeliveryRecord {
