@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 import { isBucketName } from "../kernel/bucket-name.ts";
+import { modelSettings } from "./model-settings.ts";
 import { certificates, egressProxy, privateNetworks, proxyAddress } from "./network-settings.ts";
 import {
   choice,
@@ -119,13 +120,7 @@ export const settings = {
     "Key that encrypts stored credentials. If unset, a key is created and kept in GANTRY_HOME.",
   ),
   GANTRY_NEW_SECRET_KEY: sealingKey("New encryption key for `gantry rekey`. The server ignores it."),
-  ANTHROPIC_API_KEY: headerValue("Anthropic API key. If set, anthropic/default uses the Anthropic API."),
-  GANTRY_LLM_URL: webAddress(
-    "OpenAI-compatible server for anthropic/default: the base URL before /chat/completions. " +
-      "Ignored, with a warning, if ANTHROPIC_API_KEY is set.",
-  ),
-  GANTRY_LLM_MODEL: optional('Model name to request from GANTRY_LLM_URL. If unset, "default".'),
-  GANTRY_LLM_KEY: headerValue("API key for GANTRY_LLM_URL."),
+  ...modelSettings,
   GANTRY_RESULT_DAYS: integer("Days to keep results, runs and files of predictions.", 30, 1, 36_500),
   GANTRY_UPLOAD_DAYS: integer(
     "Days to keep uploaded files. 0 keeps them until their owner deletes them.",

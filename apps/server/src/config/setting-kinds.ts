@@ -39,14 +39,21 @@ export const integer = (meaning: string, fallback: number, min: number, max: num
   return { meaning, shown: String(fallback), takes, read };
 };
 
-export const flag = (meaning: string): Setting<boolean> => {
+/** Undefined if unset: the default depends on other settings. */
+export const optionalFlag = (meaning: string, shown: string): Setting<boolean | undefined> => {
   const takes = "1 or 0";
-  const read = (given: string | undefined): boolean => {
-    if (given === undefined || given === "0" || given === "false") return false;
+  const read = (given: string | undefined): boolean | undefined => {
+    if (given === undefined) return undefined;
+    if (given === "0" || given === "false") return false;
     if (given === "1" || given === "true") return true;
     return wrong(`must be ${takes}`);
   };
-  return { meaning, shown: "0", takes, read };
+  return { meaning, shown, takes, read };
+};
+
+export const flag = (meaning: string): Setting<boolean> => {
+  const { read, ...rest } = optionalFlag(meaning, "0");
+  return { ...rest, read: (given) => read(given) ?? false };
 };
 
 export const choice = <const T extends string>(meaning: string, allowed: readonly T[], fallback: T): Setting<T> => {

@@ -6,7 +6,7 @@ const s3 = ["S3_ENDPOINT", "S3_BUCKET", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KE
 const requirements: readonly (readonly [given: string[], required: string[]])[] = [
   [[...s3, "S3_PUBLIC_ENDPOINT"], s3],
   [["GANTRY_FILES_URL"], ["GANTRY_PUBLIC_URL"]],
-  [["GANTRY_LLM_MODEL", "GANTRY_LLM_KEY"], ["GANTRY_LLM_URL"]],
+  [["GANTRY_LLM_KEY"], ["GANTRY_LLM_URL"]],
   [["OTEL_EXPORTER_OTLP_HEADERS"], ["OTEL_EXPORTER_OTLP_ENDPOINT"]],
 ];
 
