@@ -25,10 +25,12 @@ import type { Log } from "../kernel/log.ts";
 import { openAgentsPlatform } from "./agents-platform.ts";
 import { closeInOrder } from "./close-in-order.ts";
 import { notReady, openDatabase, openOwnBlobs, openQueue, openS3 } from "./engines.ts";
+import { callableHere, startFinding, useFound } from "./find-models.ts";
 import { makeHome } from "./home.ts";
 import { namedTargets, openModelsWithDrivers } from "./models.ts";
 import { oldestToKnow, ownSchema } from "./own-schema.ts";
 import { readOwnVersion } from "./own-version.ts";
+import { openProvidersOf } from "./providers.ts";
 import type { StillThere } from "./stopping.rules.ts";
 import { storeMark } from "./store-mark.ts";
 import { mountSurfaces } from "./surfaces.ts";
@@ -42,6 +44,8 @@ export interface Gantry {
   accessRows: ReadonlySet<string>;
   /** Why predictions cannot be served now; undefined if they can. */
   notReady(): Promise<string | undefined>;
+  /** What this start has found on this machine, as lines for the operator. */
+  found: readonly string[];
   /** The admin's API key, if this start created it. */
   firstKey: string | null;
   /** The admin's sign-in link, if this start created the admin. */
@@ -65,6 +69,7 @@ export async function compose(
   const clock = systemClock;
   trustExtraCa(config.GANTRY_EXTRA_CA);
   await makeHome(home, (warning) => log.warn(warning));
+  const finding = startFinding(config, signal);
   const database = await openDatabase(config, log, onProgress);
   try {
     await migrate(database, ownSchema, { mustKnow: oldestToKnow, report: (text) => log.warn(text), signal });
@@ -85,7 +90,7 @@ export async function compose(
     const spoolDir = join(home, "spool");
     await mkdir(spoolDir, { recursive: true, mode: 0o700 });
     await sweepSpool(spoolDir);
-    const { telemetry, waysOut } = openTelemetry(config, log, nodeId);
+    const { telemetry, waysOut } = openTelemetry(config, log, nodeId, await callableHere(database, await finding));
     const { net } = waysOut;
     const media = createMedia({ onTrouble, onWork: telemetry.fileInspected });
     const queue = await openQueue(config, database, onTrouble);
@@ -95,8 +100,19 @@ export async function compose(
     const { newAdminKey, newSignInToken, adminId } = await accounts.bootstrap(config.GANTRY_ADMIN_KEY);
     await grantOpeningBalance(database, adminId, openingBalanceMicros);
     const secrets = openSecrets({ database, vault });
-    const catalogue = await openModelsWithDrivers({ config, database, log, secrets, waysOut, spoolDir, targets });
+    const local = await useFound(config, database, await finding);
+    const catalogue = await openModelsWithDrivers({
+      config,
+      database,
+      log,
+      secrets,
+      waysOut,
+      spoolDir,
+      targets,
+      local: local.model,
+    });
     const { models } = catalogue;
+    const providers = await openProvidersOf({ config, database, models, secrets, waysOut });
     accounts.onUserChanged(models.forgetOwner);
     const files = openFiles({
       database,
@@ -236,6 +252,7 @@ export async function compose(
       accounts,
       billing: openBilling({ database }),
       storageOf: files.storageOf,
+      providers,
       secrets,
       webhooks,
       files,
@@ -275,6 +292,7 @@ export async function compose(
       listener: (request, response) => app.routing(request, response),
       accessRows: app.accessRows,
       notReady: () => notReady(database),
+      found: local.lines,
       firstKey: newAdminKey,
       firstSignInUrl: newSignInToken === null ? null : (base) => signInUrl(base, newSignInToken),
       drain: async (milliseconds) => {

@@ -45,12 +45,15 @@ export function openDrivers(
   };
 }
 
+const othersMissing =
+  "The secret named in the manifest does not exist. The model's owner can store it with PUT /api/v2/secrets/{name}.";
+const operatorsMissing =
+  "The operator's key for this model is missing. " +
+  "An admin can store it with PUT /api/v2/admin/secrets/{name}, or set its variable in the server's environment.";
+
 /** Only the owner may see the name of the secret. */
 function secretMissing(model: Model, missing: SecretMissing, callerId: string): Fault {
-  const msg =
-    callerId === model.ownerId
-      ? missing.sentence
-      : "The secret named in the manifest does not exist. The model's owner can store it with PUT /api/v2/secrets/{name}.";
+  const msg = model.isBuiltIn ? operatorsMissing : callerId === model.ownerId ? missing.sentence : othersMissing;
   const cause = new Error(`${model.endpointId} names the secret ${missing.secret}, which does not exist`);
   return fault("downstream_service_error", msg, { cause });
 }

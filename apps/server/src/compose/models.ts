@@ -5,7 +5,7 @@ import { openAccess } from "../engines/models/backend-access.ts";
 import { imageManifest } from "../engines/models/builtin/image-manifest.ts";
 import { createImagePainter } from "../engines/models/builtin/painter.ts";
 import { createRules } from "../engines/models/builtin/rules.ts";
-import { textModels } from "../engines/models/builtin/text-manifests.ts";
+import { type LocalModel, textModels } from "../engines/models/builtin/text-manifests.ts";
 import { fetchCogSchema } from "../engines/models/cog/schema.ts";
 import type { Net } from "../engines/net/net.ts";
 import type { Agents } from "../features/agents/index.ts";
@@ -75,6 +75,8 @@ export async function openModelsWithDrivers(deps: {
   waysOut: WaysOut;
   spoolDir: string;
   targets: AgentTargets;
+  /** The language model on this machine that the built-in text models use. */
+  local: LocalModel | undefined;
 }): Promise<ModelsWithDrivers> {
   const { config, database, log, secrets, waysOut } = deps;
   const shipped = [
@@ -84,6 +86,7 @@ export async function openModelsWithDrivers(deps: {
       llmUrl: config.GANTRY_LLM_URL,
       llmModel: config.GANTRY_LLM_MODEL,
       llmKey: config.GANTRY_LLM_KEY !== undefined,
+      local: deps.local,
     }),
   ];
   await seedModels(database, shipped);

@@ -5,14 +5,16 @@ import type { Net } from "../engines/net/net.ts";
 import { createTelemetry, type OpenTelemetry } from "../engines/telemetry/create-telemetry.ts";
 import type { Gauges } from "../engines/telemetry/telemetry.ts";
 import { traceNet } from "../engines/telemetry/traced-net.ts";
+import type { FoundServer } from "../features/providers/index.ts";
 import type { Log } from "../kernel/log.ts";
 import { egressOf } from "./egress.ts";
+import { withLocalHints } from "./local-hints.ts";
 import { readOwnVersion } from "./own-version.ts";
 
 export interface WaysOut {
   /** For calls on behalf of users. */
   net: Net;
-  /** For the operator's models: may reach GANTRY_LLM_URL on a private network, which users must not. */
+  /** For the operator's models: may reach GANTRY_LLM_URL and servers found on this machine, which users must not. */
   operatorNet: Net;
   close(): Promise<void>;
 }
@@ -21,20 +23,30 @@ export function openTelemetry(
   config: Config,
   log: Log,
   nodeId: string,
+  /** Servers on this machine that the operator's models may call. */
+  local: readonly FoundServer[] = [],
 ): { telemetry: OpenTelemetry; waysOut: WaysOut } {
   const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
   const headers = config.OTEL_EXPORTER_OTLP_HEADERS;
   const ca = config.GANTRY_EXTRA_CA;
   const egress = egressOf(config);
   // Addresses set by the operator may be private.
-  const wayOut = (exempt: string | undefined) =>
+  const wayOut = (...exempt: readonly string[]) =>
     createNet({
       allowPrivateNetwork: config.GANTRY_ALLOW_PRIVATE_NETWORK,
-      ...(exempt !== undefined && { exempt: [exempt] }),
+      exempt,
       ...(ca !== undefined && { ca }),
       egress,
     });
-  const [net, operatorNet, toCollector] = [wayOut(undefined), wayOut(config.GANTRY_LLM_URL), wayOut(endpoint)];
+  const ofOperator = [
+    ...(config.GANTRY_LLM_URL === undefined ? [] : [config.GANTRY_LLM_URL]),
+    ...local.map(({ url }) => url),
+  ];
+  const [net, operatorNet, toCollector] = [
+    wayOut(),
+    wayOut(...ofOperator),
+    wayOut(...(endpoint === undefined ? [] : [endpoint])),
+  ];
   const telemetry = createTelemetry({
     log,
     net: toCollector,
@@ -55,7 +67,7 @@ export function openTelemetry(
     telemetry,
     waysOut: {
       net: traceNet(net, telemetry),
-      operatorNet: traceNet(operatorNet, telemetry),
+      operatorNet: withLocalHints(traceNet(operatorNet, telemetry), local),
       close: async () => void (await Promise.all([net, operatorNet, toCollector].map((each) => each.close()))),
     },
   };

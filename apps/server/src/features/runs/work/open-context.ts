@@ -71,7 +71,7 @@ function openingNotes({ endpointId, manifest }: Model, { missing }: Toolbox): st
   const notes: string[] = [];
   if (endpointId === "anthropic/default" && backendsOf(manifest)[0].type === "builtin") {
     notes.push(
-      "anthropic/default uses the rule-based planner gantry/rules here, which is not a language model: neither ANTHROPIC_API_KEY nor GANTRY_LLM_URL is set.",
+      "anthropic/default uses the rule-based planner gantry/rules here, which is not a language model: neither ANTHROPIC_API_KEY nor GANTRY_LLM_URL is set, and no language model was found on the server's machine.",
     );
   }
   for (const tool of missing) notes.push(`Not available: ${tool}.`);
