@@ -18,6 +18,7 @@ export async function serveGantry(env: Record<string, string> = {}): Promise<Ser
     GANTRY_ADMIN_KEY: adminKey,
     GANTRY_ALLOW_PRIVATE_NETWORK: "1",
     GANTRY_LOG_LEVEL: "warn",
+    GANTRY_FIND_MODELS: "0",
     PORT: "0",
     ...env,
   });

@@ -26,7 +26,7 @@ export interface ServerProcess {
 export function startServer(env: Record<string, string>, prefix: readonly string[] = []): ServerProcess {
   const [file = process.execPath, ...args] = [...prefix, process.execPath, mainFile];
   const child: ChildProcess = spawn(file, args, {
-    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", PORT: "0", ...env },
+    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", PORT: "0", GANTRY_FIND_MODELS: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";

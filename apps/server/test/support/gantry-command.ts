@@ -21,7 +21,7 @@ export function startCommand(
 ): { child: ChildProcess; ended: Promise<Ended> } {
   const [file = process.execPath, ...all] = [...prefix, process.execPath, cli, ...args];
   const child = spawn(file, all, {
-    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", ...env },
+    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", GANTRY_FIND_MODELS: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let [stdout, stderr] = ["", ""];

@@ -63,6 +63,7 @@ export async function startGantry(
       GANTRY_ADMIN_KEY: adminKey,
       GANTRY_ALLOW_PRIVATE_NETWORK: "1",
       PORT: "0",
+      GANTRY_FIND_MODELS: "0",
       ...options.env,
     },
     home,
