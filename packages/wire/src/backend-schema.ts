@@ -20,9 +20,25 @@ export const backendTypes = {
   cog: { url: "required", model: "optional", secret: "optional" },
   /** Another Gantry server; `model` is an endpoint id there. */
   gantry: { url: "required", model: "required", secret: "optional" },
-} as const satisfies Record<string, Record<"url" | "model" | "secret", Need>>;
+  /** The workflow takes the place of the model. */
+  comfyui: {
+    url: "required",
+    model: "refused",
+    secret: "optional",
+    workflow: "required",
+    inputs: "optional",
+    outputs: "optional",
+  },
+} as const satisfies Record<string, Record<"url" | "model" | "secret", Need> & Partial<Record<WorkflowSetting, Need>>>;
 
 export type BackendType = keyof typeof backendTypes;
+
+type WorkflowSetting = "workflow" | "inputs" | "outputs";
+const noWorkflow: Record<WorkflowSetting, Need> = { workflow: "refused", inputs: "refused", outputs: "refused" };
+
+export function backendNeeds(type: BackendType): Record<string, Need> {
+  return { ...noWorkflow, ...backendTypes[type] };
+}
 
 /** Protocols with messages and tools. Called as a model, they take a `prompt`. */
 export const promptedBackends: ReadonlySet<unknown> = new Set<BackendType>([
@@ -53,6 +69,8 @@ export const baseUrl = z
     });
   });
 
+const target = z.string().min(1).max(300);
+
 export const backendFields = {
   type: oneOf(Object.keys(backendTypes) as [BackendType, ...BackendType[]]).describe("The protocol."),
   url: baseUrl.optional().describe("The base URL; the server appends the protocol's path."),
@@ -62,12 +80,24 @@ export const backendFields = {
     .optional()
     .describe("Headers of every call. `{{secret:name}}` stands for a stored secret of the owner."),
   query: queryTexts.optional().describe("Query parameters of every call, with secrets as in `headers`."),
+  workflow: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe("`comfyui` only: the workflow in ComfyUI's API format."),
+  inputs: z
+    .record(z.string(), z.union([target, z.array(target).min(1).max(50)]))
+    .optional()
+    .describe("`comfyui` only: for each input, the field of the workflow that it sets, as `node.field`, or a list."),
+  outputs: z
+    .record(z.string(), z.string().min(1).max(200))
+    .optional()
+    .describe("`comfyui` only: for each output, the id of its node. Default: files in the order of the nodes."),
 };
 
 /** Checks that depend on the type. */
 export function checkBackend(backend: unknown, ctx: z.RefinementCtx<unknown>): void {
   if (!isRecord(backend) || typeof backend.type !== "string" || !Object.hasOwn(backendTypes, backend.type)) return;
-  const needs: Record<string, Need> = backendTypes[backend.type as BackendType];
+  const needs = backendNeeds(backend.type as BackendType);
   const all = needs.url === "refused" ? { ...needs, headers: "refused", query: "refused" } : needs;
   for (const [name, need] of Object.entries(all)) {
     if (need === "required" && backend[name] === undefined) {

@@ -236,3 +236,12 @@ export {
   type WebhookSecretsRecord,
   webhookSecretsRecord,
 } from "./webhooks.ts";
+export {
+  isWorkflowLink,
+  type Workflow,
+  type WorkflowNode,
+  type WorkflowTarget,
+  workflowFault,
+  workflowTarget,
+  workflowTargets,
+} from "./workflow.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { backendSchema } from "./backend-schema.ts";
-import { backendListSchema, checkBackends, withNames } from "./backends.ts";
+import { backendListSchema, checkBackends, givenBackends, withNames } from "./backends.ts";
 import { checkPrompt } from "./check-prompt.ts";
 import { checkEmbedding } from "./embedding-fields.ts";
 import { oneOf, tell } from "./field-schema.ts";
@@ -8,6 +8,7 @@ import { isRecord } from "./field-value.ts";
 import type { Manifest } from "./manifest.ts";
 import { inputSchema, outputSchema } from "./object-schema.ts";
 import { pricingSchema } from "./pricing-schema.ts";
+import { checkWorkflow } from "./workflow.ts";
 
 function hasStreamedField(output: unknown): boolean {
   if (!isRecord(output) || !isRecord(output.properties)) return false;
@@ -110,6 +111,7 @@ export const manifestSchema: z.ZodType<Manifest> = z
       checkBackends(manifest, ctx);
       checkPrompt(manifest, ctx);
       checkEmbedding(manifest, ctx);
+      for (const { backend, path } of givenBackends(manifest)) checkWorkflow(manifest, backend, path, ctx);
       if (manifest.kind === "text") {
         if (isRecord(manifest.output) && !hasStreamedField(manifest.output)) {
           tell(ctx, ["output"], "A text model needs an output field with isStream: true");

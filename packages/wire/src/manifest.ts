@@ -1,3 +1,5 @@
+import type { Workflow } from "./workflow.ts";
+
 /** One input or output field of a model, as JSON Schema plus the extensions that files and streams need. */
 export interface FieldSchema {
   /** A list with "null" in it makes the field nullable. */
@@ -58,6 +60,12 @@ export interface BackendConfig {
   headers?: Record<string, string>;
   /** Added to every URL, with secrets as in `headers`. */
   query?: Record<string, string>;
+  /** `comfyui` only, as are `inputs` and `outputs`. */
+  workflow?: Workflow;
+  /** By input: the fields of the workflow that it sets, as `node.field`. */
+  inputs?: Record<string, string | string[]>;
+  /** By output: the id of the node that makes it. */
+  outputs?: Record<string, string>;
   [setting: string]: unknown;
 }
 

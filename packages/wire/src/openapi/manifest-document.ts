@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { backendTypes } from "../backend-schema.ts";
+import { type BackendType, backendNeeds, backendTypes } from "../backend-schema.ts";
 import { manifestSchema } from "../manifest-schema.ts";
 import type { Json } from "./operation.ts";
 
@@ -60,11 +60,12 @@ function needing(required: readonly string[], refused: readonly string[] = []): 
 }
 
 function withNeeds(backend: Json): Json {
-  return { ...backend, allOf: backendNeeds() };
+  return { ...backend, allOf: needsByType() };
 }
 
-function backendNeeds(): Json[] {
-  return Object.entries(backendTypes).map(([type, needs]) => {
+function needsByType(): Json[] {
+  return Object.keys(backendTypes).map((type) => {
+    const needs = backendNeeds(type as BackendType);
     const named = (need: string) => Object.entries(needs).flatMap(([name, found]) => (found === need ? [name] : []));
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema, not a promise
     return { if: having("type", type), then: needing(named("required"), named("refused")) };
