@@ -5,6 +5,7 @@ import { createArkImages } from "./ark/images.ts";
 import { openAccess, type RevealedSecrets } from "./backend-access.ts";
 import type { ChatDriver } from "./chat.ts";
 import { createCog } from "./cog/cog.ts";
+import { createComfyui } from "./comfyui/comfyui.ts";
 import type { ModelDriver } from "./driver.ts";
 import { embedByRunning } from "./embedding-driver.ts";
 import type { EmbeddingDriver } from "./embeddings.ts";
@@ -75,6 +76,13 @@ function driverOfBackend(
       return createArkImages({ ...media, model });
     case "cog":
       return createCog(media);
+    case "comfyui":
+      return createComfyui({
+        ...media,
+        workflow: backend.workflow ?? {},
+        inputs: backend.inputs ?? {},
+        outputs: backend.outputs ?? {},
+      });
     case "gantry":
       return createGantryRemote({ ...media, model: backend.model });
     default:

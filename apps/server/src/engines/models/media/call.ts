@@ -69,7 +69,13 @@ function runRequest(backend: MediaBackend, call: MediaCall, body: RequestBody): 
     isMediaRun: true,
     headers: { ...call.headers, "content-type": body.contentType, "content-length": String(body.length) },
     // Base64 makes three bytes four.
-    bounds: { totalMs: day, headersMs: day, idleMs: day, maxBytes: maxTextBytes + 2 * maxFileBytesOf(backend) },
+    bounds: {
+      totalMs: day,
+      headersMs: day,
+      idleMs: day,
+      maxBytes: maxTextBytes + 2 * maxFileBytesOf(backend),
+      ...call.bounds,
+    },
   };
   if (body.text !== undefined) {
     request.body = body.text;

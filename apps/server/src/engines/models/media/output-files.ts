@@ -33,7 +33,7 @@ export async function fileFrom(
   media: Media,
 ): Promise<FileOutput> {
   if (value instanceof Spool) return fromSpool(call, value, media);
-  if (typeof value === "string" && /^https?:\/\//i.test(value)) return fromUrl(backend, call, value, media);
+  if (typeof value === "string" && /^https?:\/\//i.test(value)) return fileAt(backend, call, value, media);
   const decoded = typeof value === "string" ? decodedOrFault(value) : undefined;
   if (!decoded) throw broken(new Error("The upstream did not answer with a file"));
   const contentType = await typeOf(decoded.bytes, decoded.mediaType, media);
@@ -70,17 +70,19 @@ async function fromSpool(call: Pick<ModelCall, "signal">, spool: Spool, media: M
   }
 }
 
-async function fromUrl(
+/** The headers are for addresses of the backend itself, never for links that it returns. */
+export async function fileAt(
   backend: MediaBackend,
   call: Pick<ModelCall, "signal">,
   url: string,
   media: Media,
+  headers: Record<string, string> = {},
 ): Promise<FileOutput> {
   const maxBytes = maxFileBytesOf(backend);
   const answer = await requestUpstream(backend.net, {
     url,
     method: "GET",
-    headers: { accept: "*/*", "user-agent": "gantry" },
+    headers: { accept: "*/*", "user-agent": "gantry", ...headers },
     mask: backend.mask,
     signal: call.signal,
     bounds: { totalMs: 3_600_000, headersMs: 60_000, idleMs: 60_000, maxBytes },

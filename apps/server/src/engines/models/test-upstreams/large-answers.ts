@@ -25,8 +25,14 @@ function* within(before: string, after: string): Generator<string> {
 }
 
 function* answer(path: string, host: string): Generator<string | Buffer> {
-  if (path.startsWith("/files/")) yield* file();
-  else if (path.endsWith("/predictions")) yield* within('{"status":"succeeded","output":"data:image/png;base64,', '"}');
+  if (path.startsWith("/files/") || path.startsWith("/view?")) yield* file();
+  else if (path === "/upload/image") yield JSON.stringify({ name: "large.png", subfolder: "", type: "input" });
+  else if (path === "/prompt") yield JSON.stringify({ prompt_id: "large", number: 1, node_errors: {} });
+  else if (path === "/history/large") {
+    const images = [{ filename: "large.png", subfolder: "", type: "output" }];
+    yield JSON.stringify({ large: { outputs: { 9: { images } }, status: { status_str: "success", completed: true } } });
+  } else if (path.endsWith("/predictions"))
+    yield* within('{"status":"succeeded","output":"data:image/png;base64,', '"}');
   else if (path.endsWith("/predict")) {
     yield JSON.stringify({
       output_data: { image: "s3://b/k" },

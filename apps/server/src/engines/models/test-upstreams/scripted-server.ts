@@ -3,6 +3,7 @@ import http, { type IncomingMessage } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
 export interface Seen {
+  kind: RequestKind;
   method: string;
   path: string;
   headers: IncomingMessage["headers"];
@@ -21,11 +22,16 @@ export interface Reply {
   body: string | Buffer | AsyncIterable<string | Buffer>;
 }
 
+/** The call of a model, the download of a file, or another request of the protocol. */
+export type RequestKind = "call" | "file" | "poll";
+
 /** A failure instead of, or in addition to, the correct answer to one request. */
 type Oddity =
   | { kind: "reply"; reply: Reply }
   /** The connection breaks before the first byte of the answer. */
   | { kind: "reset" }
+  /** The request is served, but the connection breaks before the first byte of the answer. */
+  | { kind: "lose" }
   /** The connection breaks within the answer. */
   | { kind: "cut" }
   | { kind: "hang" }
@@ -37,7 +43,7 @@ export interface ScriptedServer {
   url: string;
   seen: Seen[];
   /** Used in order, one for each request of that kind. Later requests succeed. */
-  odd: { call: Oddity[]; file: Oddity[] };
+  odd: Record<RequestKind, Oddity[]>;
   close(): Promise<void>;
 }
 
@@ -45,11 +51,19 @@ export function jsonReply(value: unknown, status = 200): Reply {
   return { status, headers: { "content-type": "application/json" }, body: JSON.stringify(value) };
 }
 
-/** An HTTP server that answers with `answer`, or with a scripted failure. Requests under /files/ are downloads. */
-export async function startScripted(answer: (seen: Seen) => Reply | Promise<Reply>): Promise<ScriptedServer> {
+function downloadOrCall(_method: string, path: string): RequestKind {
+  if (path === "/health-check") return "poll";
+  return path.startsWith("/files/") ? "file" : "call";
+}
+
+/** An HTTP server that answers with `answer`, or with a scripted failure. */
+export async function startScripted(
+  answer: (seen: Seen) => Reply | Promise<Reply>,
+  kindOf: (method: string, path: string) => RequestKind = downloadOrCall,
+): Promise<ScriptedServer> {
   const sockets = new Set<Socket>();
   const seen: Seen[] = [];
-  const odd: ScriptedServer["odd"] = { call: [], file: [] };
+  const odd: ScriptedServer["odd"] = { call: [], file: [], poll: [] };
 
   const server = http.createServer(async (req, res) => {
     const pieces: Buffer[] = [];
@@ -59,6 +73,7 @@ export async function startScripted(answer: (seen: Seen) => Reply | Promise<Repl
       return;
     }
     const one: Seen = {
+      kind: kindOf(req.method ?? "", req.url ?? ""),
       method: req.method ?? "",
       path: req.url ?? "",
       headers: req.headers,
@@ -70,11 +85,11 @@ export async function startScripted(answer: (seen: Seen) => Reply | Promise<Repl
     res.on("close", () => {
       if (!res.writableFinished) one.leftAt = performance.now();
     });
-    const isHealthCheck = one.path === "/health-check";
-    const oddity = isHealthCheck ? undefined : (one.path.startsWith("/files/") ? odd.file : odd.call).shift();
+    const oddity = odd[one.kind].shift();
     if (oddity?.kind === "reset") return void req.socket.resetAndDestroy();
     if (oddity?.kind === "hang") return;
     const reply = oddity?.kind === "reply" ? oddity.reply : await answer(one);
+    if (oddity?.kind === "lose") return void req.socket.resetAndDestroy();
     const headers = oddity?.kind === "type" ? { ...reply.headers, "content-type": oddity.contentType } : reply.headers;
     if (oddity?.kind === "endless") {
       res.writeHead(200, headers);
