@@ -33,6 +33,8 @@ export interface UpstreamCall {
   onBegun?: (() => void) | undefined;
   /** For protocols whose error body reports refused content or an invalid input. */
   explain?(status: number, body: string): Fault | undefined;
+  /** Bytes of an error body that `explain` needs. Default: 8192. */
+  errorBytes?: number;
 }
 
 /**
@@ -143,7 +145,7 @@ function isSuccess({ status }: NetResponse): boolean {
 }
 
 async function refusal(call: UpstreamCall, answer: NetResponse): Promise<Error> {
-  return refusalOf(call, answer.status, answer.headers, await head(answer));
+  return refusalOf(call, answer.status, answer.headers, await head(answer, call.errorBytes));
 }
 
 export function netRequestOf(call: UpstreamCall): NetRequest | Promise<NetRequest> {
@@ -259,7 +261,7 @@ function parsed(text: string, mask: Mask = hideNothing): unknown {
 }
 
 /** The start of an error body. Stops reading when the body is long or slow. */
-async function head(answer: NetResponse): Promise<string> {
+async function head(answer: NetResponse, most = keptBody * 4): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   const timer = setTimeout(() => answer.body.destroy(), errorBodyMs);
@@ -267,7 +269,7 @@ async function head(answer: NetResponse): Promise<string> {
     for await (const chunk of answer.body) {
       chunks.push(chunk as Buffer);
       size += (chunk as Buffer).length;
-      if (size >= keptBody * 4) break;
+      if (size >= most) break;
     }
   } catch {
     // The status is enough.

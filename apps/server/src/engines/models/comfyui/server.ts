@@ -73,6 +73,7 @@ export async function postJson(
     body: JSON.stringify(body),
     mask: connection.mask,
     bounds: { ...slow, maxBytes: longestReply },
+    errorBytes: longestReply,
     ...options,
   });
   return answer.body.text().catch((error: unknown) => {

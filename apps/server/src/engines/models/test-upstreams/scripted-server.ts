@@ -32,6 +32,8 @@ type Oddity =
   | { kind: "reset" }
   /** The request is served, but the connection breaks before the first byte of the answer. */
   | { kind: "lose" }
+  /** The request is served, but never answered. */
+  | { kind: "mute" }
   /** The connection breaks within the answer. */
   | { kind: "cut" }
   | { kind: "hang" }
@@ -89,6 +91,7 @@ export async function startScripted(
     if (oddity?.kind === "reset") return void req.socket.resetAndDestroy();
     if (oddity?.kind === "hang") return;
     const reply = oddity?.kind === "reply" ? oddity.reply : await answer(one);
+    if (oddity?.kind === "mute") return;
     if (oddity?.kind === "lose") return void req.socket.resetAndDestroy();
     const headers = oddity?.kind === "type" ? { ...reply.headers, "content-type": oddity.contentType } : reply.headers;
     if (oddity?.kind === "endless") {
