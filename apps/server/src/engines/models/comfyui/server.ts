@@ -3,7 +3,15 @@ import { type Net, NetError } from "../../net/net.ts";
 import type { Mask } from "../mask.ts";
 import { answerFault } from "../media/call.ts";
 import { isJsonObject } from "../media/output-fields.ts";
-import { joinUrl, requestUpstreamOnce, toFault, type UpstreamCall, UpstreamFailure, withRetries } from "../upstream.ts";
+import {
+  broken,
+  joinUrl,
+  requestUpstreamOnce,
+  toFault,
+  type UpstreamCall,
+  UpstreamFailure,
+  withRetries,
+} from "../upstream.ts";
 import { parseJson } from "./python-json.ts";
 
 export interface ComfyConnection {
@@ -48,6 +56,18 @@ export async function getJson(
   signal: AbortSignal,
   maxBytes: number,
 ): Promise<unknown> {
+  const answer = await getBounded(connection, path, signal, maxBytes);
+  if (answer === "too large") throw broken(new Error(`The answer is longer than ${maxBytes} bytes`));
+  return answer.json;
+}
+
+/** For answers that may be too large on a healthy server. */
+export async function getBounded(
+  connection: ComfyConnection,
+  path: string,
+  signal: AbortSignal,
+  maxBytes: number,
+): Promise<{ json: unknown } | "too large"> {
   const call: UpstreamCall = {
     url: joinUrl(connection.url, path),
     method: "GET",
@@ -57,8 +77,15 @@ export async function getJson(
     tries: pollTries,
     bounds: { ...slow, maxBytes },
   };
-  const text = await withRetries(call, async () => (await requestUpstreamOnce(connection.net, call)).body.text());
-  return parseJson(text);
+  const text = await withRetries(call, async () => {
+    try {
+      return await (await requestUpstreamOnce(connection.net, call)).body.text();
+    } catch (error) {
+      if (error instanceof NetError && error.reason === "too_large") return undefined;
+      throw error;
+    }
+  });
+  return text === undefined ? "too large" : { json: parseJson(text) };
 }
 
 export async function postJson(
@@ -95,25 +122,9 @@ export async function historyOf(
 
 /** Undefined if the queue is too long to be read. */
 export async function queueOf(connection: ComfyConnection, signal: AbortSignal): Promise<Queue | undefined> {
-  const call: UpstreamCall = {
-    url: joinUrl(connection.url, "queue"),
-    method: "GET",
-    headers: comfyHeaders(connection),
-    mask: connection.mask,
-    signal,
-    tries: pollTries,
-    bounds: { ...slow, maxBytes: longestQueue },
-  };
-  const text = await withRetries(call, async () => {
-    try {
-      return await (await requestUpstreamOnce(connection.net, call)).body.text();
-    } catch (error) {
-      if (error instanceof NetError && error.reason === "too_large") return undefined;
-      throw error;
-    }
-  });
-  if (text === undefined) return undefined;
-  const queue = parseJson(text);
+  const answer = await getBounded(connection, "queue", signal, longestQueue);
+  if (answer === "too large") return undefined;
+  const { json: queue } = answer;
   const { queue_running: running, queue_pending: waiting } = isJsonObject(queue) ? queue : {};
   return { running: promptsIn(running), waiting: promptsIn(waiting) };
 }
