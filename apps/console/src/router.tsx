@@ -6,14 +6,16 @@ import { OverviewPage } from "./pages/overview/overview-page.tsx";
 import { SignInPage } from "./pages/sign-in/sign-in-page.tsx";
 import {
   agentSearch,
-  aliasesSearch,
+  connectSearch,
   deliverySearch,
   driveSearch,
   listSearch,
   modelSearch,
   modelsSearch,
   moneySearch,
+  newAgentSearch,
   runsSearch,
+  sharedListSearch,
   signInSearch,
   usageSearch,
 } from "./searches.rules.ts";
@@ -61,6 +63,12 @@ const pages = [
   }),
   createRoute({
     ...inApp,
+    path: "models/connect",
+    validateSearch: connectSearch,
+    component: lazyPage(() => import("./pages/providers/connect/connect-page.tsx"), "ConnectPage"),
+  }),
+  createRoute({
+    ...inApp,
     path: "models/$owner/$name",
     validateSearch: modelSearch,
     component: lazyPage(() => import("./pages/models/model-page.tsx"), "ModelPage"),
@@ -68,8 +76,14 @@ const pages = [
   createRoute({
     ...inApp,
     path: "aliases",
-    validateSearch: aliasesSearch,
+    validateSearch: sharedListSearch,
     component: lazyPage(() => import("./pages/aliases/aliases-page.tsx"), "AliasesPage"),
+  }),
+  createRoute({
+    ...inApp,
+    path: "providers",
+    validateSearch: sharedListSearch,
+    component: lazyPage(() => import("./pages/providers/list/providers-page.tsx"), "ProvidersPage"),
   }),
   createRoute({
     ...inApp,
@@ -92,6 +106,7 @@ const pages = [
   createRoute({
     ...inApp,
     path: "agents/new",
+    validateSearch: newAgentSearch,
     component: lazyPage(() => import("./pages/agents/new-agent-page.tsx"), "NewAgentPage"),
   }),
   createRoute({

@@ -1,11 +1,13 @@
 import { expect, test } from "vitest";
 import {
   agentSearch,
-  aliasesSearch,
+  connectSearch,
   deliverySearch,
   driveSearch,
   listSearch,
   moneySearch,
+  newAgentSearch,
+  sharedListSearch,
   signInSearch,
   usageSearch,
 } from "./searches.rules.ts";
@@ -27,8 +29,8 @@ test("unknown values of an enum are dropped", () => {
   expect(agentSearch({ tab: "run" })).toEqual({});
   expect(deliverySearch({ status: "gone", page: 2 })).toEqual({ status: "gone", page: 2 });
   expect(deliverySearch({ status: "lost" })).toEqual({});
-  expect(aliasesSearch({ for: "everyone", page: 2 })).toEqual({ for: "everyone", page: 2 });
-  expect(aliasesSearch({ for: "own" })).toEqual({});
+  expect(sharedListSearch({ for: "everyone", page: 2 })).toEqual({ for: "everyone", page: 2 });
+  expect(sharedListSearch({ for: "own" })).toEqual({});
 });
 
 test("a prediction is addressed by id and time", () => {
@@ -44,4 +46,21 @@ test("drive paths are absolute", () => {
 
 test("spending has its own page number", () => {
   expect(moneySearch({ models: 2, page: 3, to: "2026-01-31" })).toEqual({ models: 2, page: 3, to: "2026-01-31" });
+});
+
+test("the step of connecting a model is in the address", () => {
+  expect(connectSearch({ type: "ollama", for: "everyone" })).toEqual({ type: "ollama", for: "everyone" });
+  expect(connectSearch({ type: "toaster", for: "own", edit: true })).toEqual({});
+  expect(connectSearch({ type: "ollama", provider: "mine", edit: true })).toEqual({ provider: "mine", edit: true });
+  const imported = ["ann/a", "ann/b"];
+  expect(connectSearch({ provider: "mine", imported: [...imported, 7, "nonsense"] })).toEqual({
+    provider: "mine",
+    imported,
+  });
+  expect(connectSearch({ provider: "mine", imported: "ann/a" })).toEqual({ provider: "mine" });
+});
+
+test("a new agent may start with a model", () => {
+  expect(newAgentSearch({ model: "ann/a" })).toEqual({ model: "ann/a" });
+  expect(newAgentSearch({ model: 7 })).toEqual({});
 });

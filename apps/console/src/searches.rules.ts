@@ -1,4 +1,4 @@
-import type { DeliveryStatus, RunRecord } from "@gantry/sdk";
+import { type DeliveryStatus, type ProviderType, providerTypes, type RunRecord } from "@gantry/sdk";
 import { modelKinds } from "./pages/models/model-kinds.ts";
 import { type DayRange, dayRange } from "./ui/day-range.rules.ts";
 
@@ -30,10 +30,43 @@ export function modelsSearch(params: Params): ListSearch & { kind?: (typeof mode
   return { ...listSearch(params), ...(kind && { kind }) };
 }
 
-/** `for`: an admin looks at the aliases for everyone. */
-export function aliasesSearch(params: Params): ListSearch & { for?: "everyone" } {
+/** `for`: an admin looks at the aliases or providers for everyone. */
+export function sharedListSearch(params: Params): ListSearch & { for?: "everyone" } {
   const scope = oneOf(["everyone"] as const, params.for);
   return { ...listSearch(params), ...(scope && { for: scope }) };
+}
+
+export interface ConnectSearch {
+  /** The kind of a new provider. */
+  type?: ProviderType;
+  /** A saved provider, whose models are shown. */
+  provider?: string;
+  /** Shows its settings instead. */
+  edit?: true;
+  /** Endpoint ids of the models that were imported last. */
+  imported?: string[];
+  /** An admin offers the models to everyone. */
+  for?: "everyone";
+}
+
+/** The step of the page "Connect a model". */
+export function connectSearch({ type, provider, edit, imported, for: scope }: Params): ConnectSearch {
+  const kind = oneOf(Object.keys(providerTypes) as ProviderType[], type);
+  const isNamed = typeof provider === "string" && provider !== "";
+  const ids = Array.isArray(imported)
+    ? imported.filter((id) => typeof id === "string" && /^[^/]+\/[^/]+$/.test(id))
+    : [];
+  return {
+    ...(isNamed ? { provider } : kind && { type: kind }),
+    ...(isNamed && edit === true && { edit }),
+    ...(isNamed && ids.length > 0 && { imported: ids }),
+    ...(scope === "everyone" && { for: scope }),
+  };
+}
+
+/** `model`: the model of the new agent. */
+export function newAgentSearch({ model }: Params): { model?: string } {
+  return typeof model === "string" && model !== "" ? { model } : {};
 }
 
 /** The available tabs depend on the model. */

@@ -1,6 +1,7 @@
 import {
   Ban,
   Bot,
+  Cable,
   ChartColumn,
   Coins,
   Fingerprint,
@@ -34,6 +35,7 @@ export const navigation = [
     adminsOnly: false,
     entries: [
       { to: "/models", label: "Models", icon: Package, openTo: "any key" },
+      { to: "/providers", label: "Providers", icon: Cable, openTo: "unlimited keys" },
       { to: "/aliases", label: "Aliases", icon: Tags, openTo: "unconfined keys" },
       { to: "/usage", label: "Usage", icon: ScrollText, openTo: "any key" },
       { to: "/files", label: "Files", icon: FolderOpen, openTo: "any key" },

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { Page } from "../../ui/page.tsx";
 import { toast } from "../../ui/toast.ts";
@@ -9,6 +9,7 @@ import { AgentForm } from "./form/agent-form.tsx";
 export function NewAgentPage() {
   const queries = useQueryClient();
   const navigate = useNavigate();
+  const { model = emptyDraft.model } = useSearch({ from: "/app/agents/new" });
   const creating = useMutation({
     meta: { showsFailure: true },
     mutationFn: (draft: AgentDraft) => api.agents.create(draft),
@@ -21,7 +22,7 @@ export function NewAgentPage() {
   return (
     <Page title="New agent" lead="Saved as a draft first. Test it, then publish it.">
       <AgentForm
-        initial={emptyDraft}
+        initial={{ ...emptyDraft, model }}
         label="Create agent"
         busy={creating.isPending}
         error={creating.error}

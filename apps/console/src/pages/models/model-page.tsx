@@ -72,8 +72,8 @@ function ModelTabs({ card }: { card: ModelCard }) {
     },
     { value: "api", label: "API", content: <ApiTab card={card} input={inputWithBlanks(fields, values)} /> },
     { value: "details", label: "Details", content: <DetailsTab card={card} /> },
-    // The API returns the backend only to users who may edit the model.
-    ...(card.backend
+    // The API returns the backends only to users who may edit the model.
+    ...(card.backend || card.backends
       ? [{ value: "manifest", label: "Manifest", content: <ManifestTab card={card} edited={edited} /> }]
       : []),
   ];

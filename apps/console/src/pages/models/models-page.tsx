@@ -1,11 +1,11 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { mayOpen } from "../../shell/key-access.rules.ts";
 import { useSession } from "../../shell/session.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, buttonClass } from "../../ui/button.tsx";
 import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { Paged } from "../../ui/paged.tsx";
@@ -26,15 +26,19 @@ export function ModelsPage() {
     placeholderData: keepPreviousData,
   });
   const isFiltered = q !== undefined || kind !== undefined;
+  const mayConnect = mayOpen(key, "unlimited keys");
   return (
     <Page
       title="Models"
       lead="Public models and your own."
       actions={
-        mayOpen(key, "unlimited keys") && (
-          <Button kind="primary" icon={<Plus size={14} />} onClick={() => setCreating(true)}>
-            New model
-          </Button>
+        mayConnect && (
+          <>
+            <Button onClick={() => setCreating(true)}>New model</Button>
+            <Link to="/models/connect" className={buttonClass("primary")}>
+              <Plus size={14} /> Connect a model
+            </Link>
+          </>
         )
       }
     >
@@ -53,7 +57,13 @@ export function ModelsPage() {
                 <Button onClick={() => void navigate({ search: {} })}>Show all models</Button>
               </Empty>
             ) : (
-              <Empty title="No models yet">Click “New model” to connect one.</Empty>
+              <Empty title="No models yet">
+                {mayConnect && (
+                  <Link to="/models/connect" className="text-accent underline">
+                    Connect a model
+                  </Link>
+                )}
+              </Empty>
             )
           }
         >

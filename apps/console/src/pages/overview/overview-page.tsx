@@ -103,7 +103,11 @@ function Recent() {
                 <Link to="/models" className="text-accent hover:underline">
                   Choose a model
                 </Link>{" "}
-                and try it in the browser.
+                and try it in the browser, or{" "}
+                <Link to="/models/connect" className="text-accent hover:underline">
+                  connect your own
+                </Link>
+                .
               </Empty>
             }
           />

@@ -15,6 +15,21 @@ test("only models of the owner count as users of a secret", () => {
   expect([...modelsBySecret(models, "ann")]).toEqual([["key", ["ann/a", "ann/b"]]]);
 });
 
+test("secrets in headers, queries and each of several backends count once", () => {
+  const several = {
+    ...card("ann", "several"),
+    backend: undefined,
+    backends: [
+      { type: "openai-chat", secret: "key", headers: { authorization: "Bearer {{secret:key}}" } },
+      { type: "openai-chat", query: { token: "{{ secret: other.key }}" } },
+    ],
+  } as unknown as ModelCard;
+  expect([...modelsBySecret([several], "ann")]).toEqual([
+    ["key", ["ann/several"]],
+    ["other.key", ["ann/several"]],
+  ]);
+});
+
 test("the effect of a deletion names the models", () => {
   expect(effectOfDeletion(["ann/a"])).toBe("ann/a fails until you save this secret again.");
   expect(effectOfDeletion(["ann/a", "ann/b", "ann/c"])).toBe(

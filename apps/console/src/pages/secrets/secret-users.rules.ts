@@ -1,12 +1,22 @@
-import type { ModelCard } from "@gantry/sdk";
+import type { BackendConfig, ModelCard } from "@gantry/sdk";
 
-/** Models of the owner by the name of their secret. */
+const reference = /\{\{\s*secret:\s*([\w.-]+)\s*\}\}/g;
+
+/** The key of a backend, and secrets in its headers and query. */
+function secretsOf({ secret, headers = {}, query = {} }: BackendConfig): string[] {
+  const texts = [...Object.values(headers), ...Object.values(query)];
+  const named = texts.flatMap((text) => [...text.matchAll(reference)].map(([, name = ""]) => name));
+  return secret ? [secret, ...named] : named;
+}
+
+/** Models of the owner by the names of their secrets. */
 export function modelsBySecret(models: readonly ModelCard[], owner: string): Map<string, string[]> {
   const users = new Map<string, string[]>();
-  for (const { owner: modelOwner, endpoint_id, backend } of models) {
+  for (const { owner: modelOwner, endpoint_id, backend, backends = [] } of models) {
     // Admins also see backends of other users, which use secrets of these users.
-    if (modelOwner !== owner || !backend?.secret) continue;
-    users.set(backend.secret, [...(users.get(backend.secret) ?? []), endpoint_id]);
+    if (modelOwner !== owner) continue;
+    const names = [...backends, ...(backend ? [backend] : [])].flatMap(secretsOf);
+    for (const name of new Set(names)) users.set(name, [...(users.get(name) ?? []), endpoint_id]);
   }
   return users;
 }

@@ -18,6 +18,7 @@ const parts = [
   "input",
   "output",
   "backend",
+  "backends",
 ] as const satisfies readonly (keyof ModelCard)[];
 
 export function manifestTextOf(card: ModelCard): string {
