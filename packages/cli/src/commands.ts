@@ -1,6 +1,9 @@
 import { parseArgs } from "node:util";
 import { backup } from "./backup.ts";
 import { ledger } from "./ledger.ts";
+import { connectProvider } from "./models/connect.ts";
+import { importModels } from "./models/import.ts";
+import { testProvider } from "./models/test.ts";
 import { rekey } from "./rekey.ts";
 import { restore } from "./restore.ts";
 import { loadServer, orPrintError } from "./server-tools.ts";
@@ -8,6 +11,7 @@ import { signIn } from "./sign-in.ts";
 import { status } from "./status.ts";
 
 export interface Command {
+  /** One word, or two. */
   name: string;
   usage: string;
   meaning: string;
@@ -42,6 +46,34 @@ export const commands: readonly Command[] = [
     meaning: "Print a link that signs you in to the console once. An admin can name another user.",
     codes: "0: printed. 1: the server refused. 2: the arguments are wrong.",
     run: signIn,
+  },
+  {
+    name: "models connect",
+    usage:
+      "models connect [--type TYPE] [--url URL] [--name NAME] [--key-stdin | --key-env VARIABLE] [--everyone] [--json]",
+    meaning:
+      "Connect a vendor, or a server that you run, and import its models. Asks in a terminal for what you leave out. " +
+      "--url is the address of the provider; Gantry's own is GANTRY_URL or --server. An admin connects for all users " +
+      "with --everyone.",
+    codes: "0: connected. 1: saved, but the test failed, or the server refused. 2: the arguments are wrong.",
+    run: connectProvider,
+  },
+  {
+    name: "models import",
+    usage:
+      "models import NAME [ID...] [--all] [--price-in DOLLARS] [--price-out DOLLARS] [--price-each DOLLARS] [--everyone] [--json]",
+    meaning:
+      "Import models of a provider by their ids there, or all. Without ids, update the models imported before. Prices " +
+      "are per million tokens, or with --price-each per image, video or run.",
+    codes: "0: done. 1: some models failed, or the server refused. 2: the arguments are wrong.",
+    run: importModels,
+  },
+  {
+    name: "models test",
+    usage: "models test NAME [--model ID] [--everyone] [--json]",
+    meaning: "Make one cheap call to a provider and say what is wrong.",
+    codes: "0: the provider answered. 1: it did not, or the server refused. 2: the arguments are wrong.",
+    run: testProvider,
   },
   {
     name: "backup",

@@ -26,7 +26,7 @@ test("each table has rows", () => {
 });
 
 test("docs/reference/command.md shows every command with its options", () => {
-  const usages = readFileSync(join(root, "packages/cli/src/commands.ts"), "utf8").matchAll(/usage: "([^"]+)"/g);
+  const usages = readFileSync(join(root, "packages/cli/src/commands.ts"), "utf8").matchAll(/usage:\s+"([^"]+)"/g);
   const page = readFileSync(join(root, "docs/reference/command.md"), "utf8").replaceAll("\\|", "|");
   const missing = [...usages].map(([, usage]) => `\`gantry ${usage}\``).filter((usage) => !page.includes(usage));
   expect(missing).toEqual([]);

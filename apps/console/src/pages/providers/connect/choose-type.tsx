@@ -72,7 +72,7 @@ const hints: Partial<Record<ProviderType, string>> = {
 
 function hintOf(type: ProviderType): string {
   const { url, isHosted } = presetOf(type);
-  const needs = isHosted ? (url === undefined ? "API key and address" : "API key") : (url ?? "Address");
+  const needs = isHosted ? (url === undefined ? "API key and address" : "API key") : (url ?? "The server's address");
   return hints[type] ?? needs;
 }
 

@@ -118,7 +118,7 @@ function Step({ number, title, children }: { number: number; title: string; chil
   }, [number, title]);
   return (
     <>
-      <ol aria-label="Steps" className="flex flex-wrap gap-x-5 gap-y-1 text-muted">
+      <ol aria-label="Steps" className="flex flex-wrap gap-x-3 gap-y-1 text-muted sm:gap-x-5">
         {steps.map((label, n) => (
           <li
             key={label}

@@ -108,7 +108,7 @@ function PriceFields({ model, terms, prices, onPrices, isMissing, onCopy }: Pric
           </Field>
         </div>
       ))}
-      {onCopy && (
+      {onCopy && Object.values(prices).some((text) => text !== "") && (
         <Button kind="quiet" onClick={onCopy}>
           Use for all selected
         </Button>

@@ -1,7 +1,7 @@
 import type { DiscoveredModel, ImportResult, ProviderRecord } from "@gantry/sdk";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Button, buttonClass } from "../../../ui/button.tsx";
 import { Empty, Failure, Loaded, Notice } from "../../../ui/notice.tsx";
 import { Panel } from "../../../ui/page.tsx";
@@ -163,17 +163,22 @@ interface NotImportedProps {
 function NotImported({ results, onContinue }: NotImportedProps) {
   const failed = results.filter(({ outcome }) => outcome === "failed");
   const imported = endpointsIn(results);
+  const notice = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: every new result comes into view.
+  useEffect(() => notice.current?.scrollIntoView({ block: "center" }), [results]);
   if (failed.length === 0) return null;
   return (
-    <Notice tone={imported.length > 0 ? "warn" : "bad"} title={summaryOf(results)}>
-      <div className="mt-2 flex flex-col gap-3">
-        <ImportSummary results={failed} />
-        {imported.length > 0 && (
-          <span>
-            <Button onClick={() => onContinue(imported)}>Continue with the imported ones</Button>
-          </span>
-        )}
-      </div>
-    </Notice>
+    <div ref={notice} role="alert">
+      <Notice tone="warn" title={summaryOf(results)}>
+        <div className="mt-2 flex flex-col gap-3">
+          <ImportSummary results={failed} />
+          {imported.length > 0 && (
+            <span>
+              <Button onClick={() => onContinue(imported)}>Continue with the imported ones</Button>
+            </span>
+          )}
+        </div>
+      </Notice>
+    </div>
   );
 }

@@ -13,7 +13,7 @@ export function AddressField({ preset, draft, error, onChange }: FieldsProps & {
   const isRequired = preset.url === undefined;
   const example = preset.urlExample ?? preset.url ?? "";
   return (
-    <Field label="Address" required={isRequired} hint={addressHint(draft.url, example)} error={error}>
+    <Field label="Address" required={isRequired} hint={addressHint(draft.url)} error={error}>
       {(control) => (
         <TextInput
           {...control}
@@ -29,11 +29,9 @@ export function AddressField({ preset, draft, error, onChange }: FieldsProps & {
   );
 }
 
-function addressHint(url: string, example: string): string {
-  if (isPrivateAddress(url)) {
-    return "As seen from the machine that runs Gantry. Private addresses work only if the operator allows them.";
-  }
-  return `For example ${example}`;
+function addressHint(url: string): string {
+  const seen = "As seen from the machine that runs Gantry.";
+  return isPrivateAddress(url) ? `${seen} Private addresses work only if the operator allows them.` : seen;
 }
 
 interface KeyFieldsProps extends FieldsProps {

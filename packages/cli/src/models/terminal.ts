@@ -1,0 +1,68 @@
+import { createInterface } from "node:readline/promises";
+
+/** Questions go to stderr, so that stdout holds only the results. */
+export const isTerminal = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true;
+
+export async function ask(question: string, otherwise = ""): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  // Without an answer, as after Ctrl+D, the promise would never settle.
+  const closed = new Promise<never>((_, reject) => lines.once("close", () => reject(new Error("Stopped."))));
+  try {
+    const answer = await Promise.race([
+      lines.question(`${question}${otherwise === "" ? "" : ` [${otherwise}]`}: `),
+      closed,
+    ]);
+    return answer.trim() || otherwise;
+  } finally {
+    closed.catch(() => undefined);
+    lines.close();
+  }
+}
+
+const controls = { interrupt: "\u0003", end: "\u0004", erase: ["\u007f", "\b"], enter: ["\r", "\n"] };
+
+/** Reads a line without showing it. */
+export async function askSecretly(question: string): Promise<string> {
+  const { stdin, stderr } = process;
+  stderr.write(`${question}: `);
+  stdin.setRawMode(true);
+  stdin.setEncoding("utf8");
+  stdin.resume();
+  let typed = "";
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      const read = (chunk: string) => {
+        for (const character of chunk) {
+          if (character === controls.interrupt || character === controls.end) return done(() => reject(stopped()));
+          if (controls.enter.includes(character)) return done(() => resolve(typed.trim()));
+          typed = controls.erase.includes(character) ? typed.slice(0, -1) : typed + character;
+        }
+      };
+      const done = (then: () => void) => {
+        stdin.off("data", read);
+        then();
+      };
+      stdin.on("data", read);
+    });
+  } finally {
+    stdin.setRawMode(false);
+    stdin.pause();
+    stderr.write("\n");
+  }
+}
+
+const stopped = () => new Error("Stopped.");
+
+const mostKeyBytes = 64 * 1024;
+
+/** All of stdin, without the line end of `echo`. */
+export async function readStdin(): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin) {
+    chunks.push(chunk as Buffer);
+    bytes += (chunk as Buffer).length;
+    if (bytes > mostKeyBytes) throw new Error("The key on stdin is too long.");
+  }
+  return Buffer.concat(chunks).toString("utf8").trim();
+}
