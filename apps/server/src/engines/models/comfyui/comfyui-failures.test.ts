@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createNet } from "../../net/create-net.ts";
 import type { Net } from "../../net/net.ts";
 import { type InputValue, Interrupted, type ModelCall } from "../driver.ts";
+import { createMask } from "../mask.ts";
 import { bytesOf, callWith, faultOf, imageField, inputFields, png, secret } from "../media/backend.contract.ts";
 import { type ComfyServer, startComfyui } from "../test-upstreams/comfyui-server.ts";
 import { jsonReply } from "../test-upstreams/scripted-server.ts";
@@ -35,6 +36,7 @@ describe("comfyui", () => {
       net,
       url: upstream.url,
       key: secret,
+      mask: createMask([secret]),
       input: inputFields,
       output: imageField,
       spoolFolder: tmpdir(),

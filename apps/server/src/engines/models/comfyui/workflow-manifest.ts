@@ -1,4 +1,4 @@
-import type { Manifest, Workflow } from "@gantry/wire";
+import type { BackendConfig, Manifest, Workflow } from "@gantry/wire";
 import {
   boundsAt,
   type FoundInput,
@@ -14,7 +14,7 @@ import { promptTargets } from "./workflow-prompts.ts";
 
 export interface WorkflowManifest extends Pick<Manifest, "title" | "kind" | "timeout_seconds" | "input" | "output"> {
   /** The importer adds url and secret. */
-  backend: { type: "comfyui"; workflow: Workflow } & Pick<Manifest["backend"], "inputs" | "outputs">;
+  backend: { type: "comfyui"; workflow: Workflow } & Pick<BackendConfig, "inputs" | "outputs">;
 }
 
 const timeLimits: Partial<Record<Manifest["kind"], number>> = { video: 3600 };
