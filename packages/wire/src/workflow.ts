@@ -122,9 +122,9 @@ function checkInputs(
       tell(ctx, at, "The input has no field of this name");
       continue;
     }
-    for (const text of workflowTargets(binding)) {
+    for (const [index, text] of workflowTargets(binding).entries()) {
       const problem = faultOfTarget(text, fields?.[name], workflow) ?? faultOfSecond(boundBy.get(text), name);
-      if (problem) tell(ctx, at, problem);
+      if (problem) tell(ctx, Array.isArray(binding) ? [...at, index] : at, problem);
       boundBy.set(text, name);
     }
   }

@@ -51,6 +51,7 @@ describe("examples/models", () => {
         "anthropic",
         "ark-images",
         "cog",
+        "comfyui",
         "gantry",
         "google",
         "openai-chat",
