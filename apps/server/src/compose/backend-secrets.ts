@@ -3,7 +3,7 @@ import type { RevealedSecrets } from "../engines/models/backend-access.ts";
 
 type Naming = Pick<BackendConfig, "secret" | "headers" | "query">;
 
-/** Where the values come from. Undefined: there is no such secret. */
+/** Where the values come from. Undefined: the secret does not exist. */
 export interface SecretSources {
   /** For `secret`, whose value the protocol sends to the backend's own address. */
   key(name: string): Promise<string | undefined> | string | undefined;
@@ -15,7 +15,7 @@ export class SecretMissing extends Error {
   readonly secret: string;
 
   constructor(secret: string) {
-    super(`There is no secret ${secret}`);
+    super(`The secret ${secret} does not exist`);
     this.name = "SecretMissing";
     this.secret = secret;
   }

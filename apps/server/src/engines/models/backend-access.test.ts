@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Fault } from "../../kernel/errors.ts";
 import { createNet } from "../net/create-net.ts";
 import type { Net } from "../net/net.ts";
+import { openAccess } from "./backend-access.ts";
 import { createDriver } from "./create-driver.ts";
 import { bytesOf, imageField, inputFields, png, textField } from "./media/backend.contract.ts";
 import { anthropicDialect } from "./test-upstreams/anthropic.dialect.ts";
@@ -217,8 +218,18 @@ it("hides their secrets in the log of a failed prediction of Cog, also where the
   const error = await call("cog").catch((thrown: unknown) => thrown);
   const shown = inspect(error, { depth: 10, maxStringLength: null });
   expect(shown).toContain("[hidden]");
-  expect(shown).not.toContain("secret/17");
+  expect(shown).not.toContain("ecret/17");
   expect(shown).not.toContain(key);
+});
+
+it("replaces a header in any spelling", async () => {
+  reply = () => jsonReply({});
+  const backend = { url: server.url, headers: { authorization: "Token 1", "x-a": "1" } };
+  const access = openAccess(net, backend, { key, secrets });
+  const { body } = await access.net.request({ url: `${server.url}/v1`, headers: { Authorization: key, "X-A": "2" } });
+  await body.dump();
+  const sent = server.seen[0]?.rawHeaders ?? [];
+  expect(sent.filter((_, at) => /^(?:authorization|x-a)$/i.test(sent[at - 1] ?? ""))).toEqual(["Token 1", "1"]);
 });
 
 it("sends nothing to a host that only looks like the backend's", async () => {

@@ -151,7 +151,7 @@ describe("secrets in headers and query", () => {
     });
   });
 
-  test("are those of the model's owner, and only the owner is told which one is missing", async () => {
+  test("are those of the model's owner, and a missing one is named to the owner only", async () => {
     await store("bens", "bens-secret", ben);
     expect((await putModel("thief", { headers: { "x-a": "{{secret:bens}}" } })).status).toBe(201);
     const own = await ask("ann/thief");
