@@ -6,6 +6,7 @@ import {
   type Seen,
   startScripted,
 } from "../../../src/engines/models/test-upstreams/scripted-server.ts";
+import { type Collector, startCollector } from "../../../src/engines/telemetry/collector.fixture.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 import { chatModel, createModels } from "../../support/models.ts";
 import { waitFor } from "../../support/wait-for.ts";
@@ -17,7 +18,10 @@ const spoken: Reply = {
   body: `data: ${JSON.stringify(said)}\n\ndata: [DONE]\n\n`,
 };
 
+const metricsKey = "a-key-for-prometheus-alone";
+
 let gantry: GantryNode;
+let collector: Collector;
 let upstream: ScriptedServer;
 let answer: (seen: Seen) => Reply;
 let ann: string;
@@ -25,13 +29,22 @@ let ben: string;
 
 beforeAll(async () => {
   upstream = await startScripted((seen) => answer(seen));
-  gantry = await startGantry({ env: { GANTRY_LLM_URL: `${upstream.url}/llm`, GANTRY_LLM_KEY: "operators-own-key" } });
+  collector = await startCollector();
+  gantry = await startGantry({
+    env: {
+      GANTRY_LLM_URL: `${upstream.url}/llm`,
+      GANTRY_LLM_KEY: "operators-own-key",
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      GANTRY_METRICS_KEY: metricsKey,
+    },
+  });
   ann = await gantry.newUser("ann");
   ben = await gantry.newUser("ben");
 });
 afterAll(async () => {
   await gantry.close();
   await upstream.close();
+  await collector.close();
 });
 beforeEach(() => {
   upstream.seen.length = 0;
@@ -185,9 +198,10 @@ describe("secrets in headers and query", () => {
     expect(upstream.seen[0]?.headers).toMatchObject({ authorization: "Bearer operators-own-key", "x-note": "kept" });
   });
 
-  test("are hidden in answers and logs when the server echoes them", async () => {
+  test("are hidden in answers, logs, traces and metrics when the server echoes them", async () => {
     await store("loud", "loud+secret/1");
     await store("louder", "louder&secret 2");
+    const echoed = /loud\+secret|louder&secret|loud%2Bsecret|louder%26secret/i;
     const texts = { headers: { "x-loud": "Key {{secret:loud}}" }, query: { sig: "{{secret:louder}}" } };
     expect((await putModel("loud", texts)).status).toBe(201);
     for (const status of [400, 401, 500]) {
@@ -195,13 +209,15 @@ describe("secrets in headers and query", () => {
         jsonReply({ error: { message: `Your prompt is too long: ${path} ${rawHeaders.join(" ")}` } }, status);
       const refused = await ask("ann/loud");
       expect(refused.status).toBe(status === 400 ? 400 : 502);
-      const shown = `${refused.text}${gantry.logged()}`;
-      for (const secret of ["loud+secret/1", "louder&secret 2", "loud%2Bsecret", "louder%26secret"]) {
-        expect(shown).not.toContain(secret);
-      }
+      expect(refused.text).not.toMatch(echoed);
       if (status === 400) expect(refused.text).toContain("sig=[hidden]");
     }
-    expect(upstream.seen.length).toBeGreaterThan(0);
+    expect(`${upstream.seen[0]?.path} ${upstream.seen[0]?.rawHeaders}`).toMatch(echoed);
+    const failed = () => collector.spans.filter((span) => span.attributes["http.response.status_code"] === 500);
+    await waitFor("the spans of the last calls", () => failed().length > 0);
+    const metrics = await gantry.call("GET", "/metrics", { key: metricsKey });
+    expect(metrics.status).toBe(200);
+    for (const shown of [gantry.logged(), collector.bodies.join(), metrics.text]) expect(shown).not.toMatch(echoed);
   });
 
   test("are shown by name to the owner and admins only", async () => {

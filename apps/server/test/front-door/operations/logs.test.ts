@@ -9,6 +9,8 @@ const words = {
   prompt: "prompt-a-red-drone-over-tallinn",
   answer: "answer-it-is-a-quadcopter",
   upstreamKey: "sk-upstream-credential-31415926",
+  backendHeader: "backend-header-credential-17320",
+  backendQuery: "backend-query-credential-22360",
   webhookHeader: "webhook-header-credential-27182",
   webhookQuery: "webhook-query-credential-16180",
   webhookPassword: "webhook-password-14142",
@@ -38,7 +40,7 @@ const upstream = createServer(async (request, response) => {
     hooks++;
     return void response.writeHead(500).end(body);
   }
-  const everything = JSON.stringify({ message: body, headers: request.headers });
+  const everything = JSON.stringify({ message: body, headers: request.headers, url: request.url });
   if (mood === "cut") return void response.destroy();
   if (mood === "echo") return void response.writeHead(400).end(JSON.stringify({ error: { message: everything } }));
   if (mood === "nonsense") return void response.end(`${words.beginning}<html>${everything}</html>`);
@@ -66,8 +68,16 @@ beforeAll(async () => {
       GANTRY_METRICS_KEY: words.metricsKey,
     },
   });
-  const put = await gantry.call("PUT", "/api/v2/secrets/upstream", { json: { value: words.upstreamKey } });
-  expect(put.status, put.text).toBeLessThan(300);
+  const secrets = { upstream: words.upstreamKey, header: words.backendHeader, query: words.backendQuery };
+  for (const [name, value] of Object.entries(secrets)) {
+    const put = await gantry.call("PUT", `/api/v2/secrets/${name}`, { json: { value } });
+    expect(put.status, put.text).toBeLessThan(300);
+  }
+  const access = {
+    secret: "upstream",
+    headers: { "x-header": "Key {{secret:header}}" },
+    query: { token: "{{secret:query}}" },
+  };
   const manifest = {
     title: "T",
     description: "D",
@@ -77,7 +87,7 @@ beforeAll(async () => {
     pricing: { per_request: 0.01 },
     input: object({ prompt: text }, ["prompt"]),
     output: object({ output: text }, ["output"]),
-    backend: { type: "cog", url, secret: "upstream" },
+    backend: { type: "cog", url, ...access },
   };
   const models = {
     cog: manifest,
@@ -85,7 +95,7 @@ beforeAll(async () => {
       ...manifest,
       kind: "text",
       output: object({ output: { ...text, isStream: true } }, ["output"]),
-      backend: { type: "openai-chat", url: `${url}/v1`, model: "m", secret: "upstream" },
+      backend: { type: "openai-chat", url: `${url}/v1`, model: "m", ...access },
     },
   };
   for (const [name, json] of Object.entries(models)) {
