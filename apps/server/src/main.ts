@@ -146,11 +146,11 @@ async function main(): Promise<void> {
   if (!gantry) return;
   frontListener.open(gantry.listener, gantry.notReady);
 
+  for (const line of gantry.found) say(line);
   const address = listeningAddress(config.HOST, port);
   say(`Gantry listens on ${address}`);
   if (config.GANTRY_ROLE !== "worker") say(`Console: ${config.GANTRY_PUBLIC_URL ?? address}/console/`);
   if (config.GANTRY_PUBLIC_URL) say(`Public URL for links: ${config.GANTRY_PUBLIC_URL}`);
-  for (const line of gantry.found) say(line);
   if (gantry.firstKey) {
     say(`Admin API key (shown once): ${gantry.firstKey}`);
   }

@@ -1,5 +1,6 @@
 /** Variables of the machine that change what Gantry, its libraries or Node connect to. */
-const foreign = /^(?:(?:https?|no|all)_proxy|NODE_USE_ENV_PROXY|AWS_.*|(?:anthropic|openai|gemini|openrouter)_api_key|OLLAMA_HOST|GANTRY_LLM_.*)$/i;
+const foreign =
+  /^(?:(?:https?|no|all)_proxy|NODE_USE_ENV_PROXY|AWS_.*|(?:anthropic|openai|gemini|openrouter)_api_key|OLLAMA_HOST|GANTRY_LLM_.*)$/i;
 
 /** Tests must not depend on the network of the machine: they set what they need themselves. */
 export function clearEnvironment(environment: NodeJS.ProcessEnv): void {

@@ -25,6 +25,13 @@ export interface ScriptedOllama {
 
 const familyOf = (name: string) => name.split(/[:.\d]/)[0] ?? name;
 
+const wholeAnswer = {
+  id: "chatcmpl-1",
+  object: "chat.completion",
+  choices: [{ index: 0, message: { role: "assistant", content: "ok" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+};
+
 /** Answers as Ollama does: its own routes beside the OpenAI-compatible chat, which plays a script. */
 export async function startScriptedOllama(models: OllamaModel[] = [], port = 0): Promise<ScriptedOllama> {
   const llm = await startScriptedLlm();
@@ -60,14 +67,19 @@ export async function startScriptedOllama(models: OllamaModel[] = [], port = 0):
       return;
     }
     if (path === "/v1/chat/completions") {
-      const target = new URL(`${llm.url}/chat/completions`);
-      const onward = forward(target, { method: "POST", headers: { "content-type": "application/json" } }, (answer) => {
-        response.writeHead(answer.statusCode ?? 500, answer.headers);
-        answer.pipe(response);
+      let body = "";
+      request.on("data", (chunk) => (body += chunk));
+      request.on("end", () => {
+        if (!JSON.parse(body).stream) return void json(wholeAnswer);
+        const target = new URL(`${llm.url}/chat/completions`);
+        const onward = forward(target, { method: "POST" }, (answer) => {
+          response.writeHead(answer.statusCode ?? 500, answer.headers);
+          answer.pipe(response);
+        });
+        onward.on("error", () => response.destroy());
+        response.on("close", () => onward.destroy());
+        onward.end(body);
       });
-      onward.on("error", () => response.destroy());
-      response.on("close", () => onward.destroy());
-      request.pipe(onward);
       return;
     }
     response.writeHead(404).end("404 page not found");

@@ -88,6 +88,13 @@ const samples: Record<string, () => Sample> = {
   "GET /api/v2/aliases": () => ({}),
   "PUT /api/v2/aliases/{name}": () => json({ model: "gantry/text" }, { stranger: 201, ids: { name: "fast" } }),
   "DELETE /api/v2/aliases/{name}": () => ({ stranger: 204, ids: { name: "fast" } }),
+  "GET /api/v2/providers": () => ({}),
+  "GET /api/v2/providers/{name}": () => ({ ids: { name: "lab" } }),
+  "PUT /api/v2/providers/{name}": () => json({ type: "ollama" }, { stranger: 201, ids: { name: "lab" } }),
+  "DELETE /api/v2/providers/{name}": () => ({ stranger: 204, ids: { name: "lab" } }),
+  "POST /api/v2/providers/{name}/test": () => ({ ids: { name: "lab" } }),
+  "POST /api/v2/providers/{name}/discover": () => ({ ids: { name: "lab" } }),
+  "POST /api/v2/providers/{name}/import": () => ({ ids: { name: "lab" } }),
   "POST /api/v2/sign-in-links": () => json({}),
   "GET /api/v2/secrets": () => ({}),
   "PUT /api/v2/secrets/{name}": () => json({ value: "other" }, { stranger: 201, ids: { name: "crm" } }),
@@ -104,6 +111,16 @@ const samples: Record<string, () => Sample> = {
   "GET /api/v2/admin/plans": () => ({}),
   "PUT /api/v2/admin/plans/{name}": () => json({ requests_per_minute: 1, parallel: 1 }),
   "DELETE /api/v2/admin/plans/{name}": () => ({}),
+  "GET /api/v2/admin/providers": () => ({}),
+  "GET /api/v2/admin/providers/{name}": () => ({ whole: 404, ids: { name: "house" } }),
+  "PUT /api/v2/admin/providers/{name}": () => json({ type: "ollama" }, { ids: { name: "house" } }),
+  "DELETE /api/v2/admin/providers/{name}": () => ({ ids: { name: "house" } }),
+  "POST /api/v2/admin/providers/{name}/test": () => ({ whole: 404, ids: { name: "house" } }),
+  "POST /api/v2/admin/providers/{name}/discover": () => ({ whole: 404, ids: { name: "house" } }),
+  "POST /api/v2/admin/providers/{name}/import": () => ({ whole: 404, ids: { name: "house" } }),
+  "GET /api/v2/admin/secrets": () => ({}),
+  "PUT /api/v2/admin/secrets/{name}": () => json({ value: "x" }, { ids: { name: "house" } }),
+  "DELETE /api/v2/admin/secrets/{name}": () => ({ ids: { name: "house" } }),
   "GET /api/v2/admin/ledger": () => ({}),
   "GET /api/v2/admin/overview": () => ({}),
   "GET /api/v2/admin/take-downs": () => ({}),
@@ -211,6 +228,8 @@ beforeAll(async () => {
   }
   await made("PUT", "/api/v2/admin/aliases/gold", { json: { model: "alice/chat" } });
   await made("PUT", "/api/v2/admin/plans/gold", { json: { requests_per_minute: 10, parallel: 2 } });
+  const note = { "x-note": `${marker}-header` };
+  await made("PUT", "/api/v2/providers/lab", { json: { type: "ollama", url: "http://127.0.0.1:9", headers: note } });
   const drive = (await made("POST", "/v1/drives", { json: { name: `${marker}-drive` } })).body;
   await made("POST", `/v1/drives/${drive.id}/files`, {
     form: { path: "/a/b.txt", file: new Blob([`${marker}-file`], { type: "text/plain" }) },
@@ -427,6 +446,7 @@ test("none of these requests changed the owner's data", async () => {
   expect((await made("GET", `/v1/drives/${ids.drive_id}/files/a/b.txt`)).text).toBe(`${marker}-file`);
   expect((await made("GET", "/api/v1/alice/chat")).body).toMatchObject({ title: "Chat", backend: { secret: "crm" } });
   expect((await made("GET", "/api/v2/secrets")).body.results).toMatchObject([{ name: "crm" }]);
+  expect((await made("GET", "/api/v2/providers/lab")).body.headers).toEqual({ "x-note": `${marker}-header` });
   for (const path of ["/api/v2/aliases", "/api/v2/admin/aliases"]) {
     const { results } = (await made("GET", path)).body;
     const models = results.map(({ model }: Answer["body"]) => model);

@@ -14,9 +14,10 @@ export const accountFailures: Api["failures"] = {
     "StructuredError",
   ),
   500: failure("Failed", "Gantry failed.", "StructuredError"),
+  502: failure("UpstreamError", "The provider refused the call or gave a wrong answer.", "StructuredError"),
   503: failure(
     "Unavailable",
-    "Gantry is starting or stopping, or an engine is temporarily unavailable.",
+    "Gantry is starting or stopping, or an engine or a provider is temporarily unavailable.",
     "StructuredError",
     retryAfter,
   ),

@@ -67,7 +67,7 @@ export const providerGroup = groupOf("/api/v2", {
       summary: "List the models that a provider serves",
       description: "With context window, modalities, tool support and price where the upstream states them.",
       answer: discoveryRecord,
-      fails: [502, 503],
+      fails: [502],
     },
     importModels: {
       method: "post",
@@ -78,7 +78,7 @@ export const providerGroup = groupOf("/api/v2", {
       body: importBody,
       example: importExample,
       answer: importRecord,
-      fails: [502, 503],
+      fails: [502],
     },
     listSharedProviders: {
       method: "get",
@@ -130,7 +130,7 @@ export const providerGroup = groupOf("/api/v2", {
       summary: "List the models that a provider of the operator serves",
       description: forAdmins,
       answer: discoveryRecord,
-      fails: [502, 503],
+      fails: [502],
     },
     importSharedModels: {
       method: "post",
@@ -140,7 +140,7 @@ export const providerGroup = groupOf("/api/v2", {
       body: importBody,
       example: importExample,
       answer: importRecord,
-      fails: [502, 503],
+      fails: [502],
     },
     listSharedSecrets: {
       method: "get",

@@ -69,11 +69,18 @@ async function announce(
 
 function openingNotes({ endpointId, manifest }: Model, { missing }: Toolbox): string[] {
   const notes: string[] = [];
-  if (endpointId === "anthropic/default" && backendsOf(manifest)[0].type === "builtin") {
+  const [{ type, url, model }] = backendsOf(manifest);
+  if (endpointId === "anthropic/default" && type === "builtin") {
     notes.push(
       "anthropic/default uses the rule-based planner gantry/rules here, which is not a language model: neither ANTHROPIC_API_KEY nor GANTRY_LLM_URL is set, and no language model was found on the server's machine.",
     );
+  } else if (endpointId === "anthropic/default" && url !== undefined && isOnOwnMachine(url)) {
+    notes.push(`anthropic/default uses ${model} on the server's machine.`);
   }
   for (const tool of missing) notes.push(`Not available: ${tool}.`);
   return notes;
+}
+
+function isOnOwnMachine(url: string): boolean {
+  return /^https?:\/\/(?:127\.|localhost[:/]|\[::1\])/.test(url);
 }
