@@ -12,13 +12,13 @@ const faultsOf = (environment: Record<string, string>): string[] => {
 };
 
 test("every invalid setting is reported at once", () => {
-  expect(faultsOf({ PORT: "08080x", HOST: "a b", S3_BUCKET: "xx", GANTRY_LLM_MODEL: "m" })).toEqual([
+  expect(faultsOf({ PORT: "08080x", HOST: "a b", S3_BUCKET: "xx", GANTRY_LLM_KEY: "m" })).toEqual([
     expect.stringMatching(/^ {2}PORT must be/),
     "  HOST must be a host name or IP address of this machine",
     "  S3_ENDPOINT must be set because S3_BUCKET is set",
     "  S3_ACCESS_KEY_ID must be set because S3_BUCKET is set",
     "  S3_SECRET_ACCESS_KEY must be set because S3_BUCKET is set",
-    "  GANTRY_LLM_URL must be set because GANTRY_LLM_MODEL is set",
+    "  GANTRY_LLM_URL must be set because GANTRY_LLM_KEY is set",
   ]);
   expect(faultsOf({ S3_PUBLIC_ENDPOINT: "https://files.test" })).toEqual(
     ["S3_ENDPOINT", "S3_BUCKET", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"].map(

@@ -10,7 +10,7 @@ import { takeDownBody, takeDownRecord } from "../../take-downs.ts";
 import { deliveryRecord, webhookSecretsRecord } from "../../webhooks.ts";
 import { documentOf } from "../document.ts";
 import type { Api } from "../operation.ts";
-import { accountFailures, accountPage } from "./account-failures.ts";
+import { accountFailures, accountPage, providerFailures } from "./account-failures.ts";
 import { accountGroup, keyGroup } from "./account-operations.ts";
 import { adminGroup } from "./admin-operations.ts";
 import { aliasGroup } from "./alias-operations.ts";
@@ -68,7 +68,7 @@ export const accountApi: Api = {
     username: "The username.",
     owner: "The username of the model's owner.",
   },
-  failures: accountFailures,
+  failures: { ...accountFailures, ...providerFailures },
   failureSchemas: errorSchemas,
   invalid: 422,
   page: accountPage,

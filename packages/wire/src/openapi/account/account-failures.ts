@@ -14,13 +14,16 @@ export const accountFailures: Api["failures"] = {
     "StructuredError",
   ),
   500: failure("Failed", "Gantry failed.", "StructuredError"),
-  502: failure("UpstreamError", "The provider refused the call or gave a wrong answer.", "StructuredError"),
   503: failure(
     "Unavailable",
     "Gantry is starting or stopping, or an engine or a provider is temporarily unavailable.",
     "StructuredError",
     retryAfter,
   ),
+};
+
+export const providerFailures: Api["failures"] = {
+  502: failure("UpstreamError", "The provider refused the call or gave a wrong answer.", "StructuredError"),
 };
 
 function failure(name: string, description: string, schema: string, headers: Json = {}) {
