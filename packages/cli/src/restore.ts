@@ -30,7 +30,7 @@ export async function restore(args: readonly string[]): Promise<number> {
         "The backup contains no secret key. Set GANTRY_SECRET_KEY to the old key before you start the server.",
       );
     }
-    if (options.config.S3_ENDPOINT === undefined && !done.keys.includes("link-signing-key.json")) {
+    if (options.config.S3_BUCKET === undefined && !done.keys.includes("link-signing-key.json")) {
       console.log(
         "The backup contains no key that signs file links. Links issued before stop working, unless this home has the key.",
       );

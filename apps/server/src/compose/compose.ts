@@ -85,7 +85,7 @@ export async function compose(
     const { vault, proofOf } = await openVault(config, database, log);
     const onTrouble = (text: string, error?: unknown) =>
       error === undefined ? log.warn(text) : log.error({ err: error }, text);
-    const linkServed = config.S3_ENDPOINT === undefined ? await openOwnBlobs(home, config.GANTRY_FILES_URL) : undefined;
+    const linkServed = config.S3_BUCKET === undefined ? await openOwnBlobs(home, config.GANTRY_FILES_URL) : undefined;
     const blobs = linkServed ?? (await openS3(config, onTrouble));
     const spoolDir = join(home, "spool");
     await mkdir(spoolDir, { recursive: true, mode: 0o700 });

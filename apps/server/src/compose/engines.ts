@@ -10,10 +10,12 @@ import {
   startEmbeddedDatabase,
   type Trouble,
 } from "../engines/database/index.ts";
+import { createProxiedAgents } from "../engines/net/proxied-agents.ts";
 import { openPostgresQueue } from "../engines/queue/postgres-queue.ts";
 import type { OnTrouble, Queue } from "../engines/queue/queue.ts";
 import type { LinkServedStore } from "../features/files/index.ts";
 import type { Log } from "../kernel/log.ts";
+import { egressOf } from "./egress.ts";
 
 const bucket = "gantry";
 
@@ -50,21 +52,25 @@ export async function openOwnBlobs(home: string, linkBase: string | undefined): 
 
 /** For copying files: needs no key for signing links, and creates none. */
 export async function openUnsignedBlobs(config: Config): Promise<BlobStore> {
-  if (config.S3_ENDPOINT !== undefined) return openS3(config);
+  if (config.S3_BUCKET !== undefined) return openS3(config);
   const credentials = { accessKeyId: "none", secretAccessKey: randomBytes(30).toString("base64url") };
   return openFilesystemBlobs({ home: config.GANTRY_HOME, bucket, credentials });
 }
 
 // S3 and RabbitMQ need large libraries, loaded only if used.
 export async function openS3(config: Config, onTrouble?: OnTrouble): Promise<BlobStore> {
-  const { openS3Blobs } = await import("../engines/blobs/s3.ts");
+  const { connectMs, openS3Blobs, ofAgents } = await import("../engines/blobs/s3.ts");
+  const endpoint = config.S3_ENDPOINT;
   return openS3Blobs({
-    endpoint: config.S3_ENDPOINT ?? "",
+    endpoint,
     publicEndpoint: config.S3_PUBLIC_ENDPOINT,
     bucket: config.S3_BUCKET ?? "",
-    region: config.S3_REGION,
-    accessKeyId: config.S3_ACCESS_KEY_ID ?? "",
-    secretAccessKey: config.S3_SECRET_ACCESS_KEY ?? "",
+    // Servers other than AWS rarely have regions, and then expect the usual one.
+    region: config.S3_REGION ?? (endpoint === undefined ? undefined : "us-east-1"),
+    accessKeyId: config.S3_ACCESS_KEY_ID,
+    secretAccessKey: config.S3_SECRET_ACCESS_KEY,
+    sessionToken: config.S3_SESSION_TOKEN,
+    agents: createProxiedAgents(egressOf(config), { ...ofAgents, connectMs }),
     ...(onTrouble && { onTrouble }),
   });
 }

@@ -57,13 +57,18 @@ export interface Surfaces extends AccountApiDeps, ModelApiDeps {
   marketplace: TakeDownDeps["marketplace"];
 }
 
+/** Only the store knows the host name of a bucket. */
+async function bucketAddress(files: Files, { S3_BUCKET }: Config): Promise<string> {
+  return (await files.presignDownload({ s3Path: `s3://${S3_BUCKET}/a`, base: "" })).url;
+}
+
 /** All that is served over HTTP, ready to answer. Part of composing. */
 export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
   const { config, log, telemetry, files, linkServed, models } = parts;
   const { authenticate } = parts.accounts;
   const publicUrl = config.GANTRY_PUBLIC_URL;
   const filesUrl = linkServed && config.GANTRY_FILES_URL;
-  const linkAddress = linkServed ? (filesUrl ?? publicUrl) : (config.S3_PUBLIC_ENDPOINT ?? config.S3_ENDPOINT);
+  const linkAddress = linkServed ? (filesUrl ?? publicUrl) : await bucketAddress(files, config);
   const app = createServer({ log, publicUrl, filesUrl, telemetry, authenticate });
 
   // No client is sent to a worker.

@@ -15,16 +15,18 @@ test("every invalid setting is reported at once", () => {
   expect(faultsOf({ PORT: "08080x", HOST: "a b", S3_BUCKET: "xx", GANTRY_LLM_KEY: "m" })).toEqual([
     expect.stringMatching(/^ {2}PORT must be/),
     "  HOST must be a host name or IP address of this machine",
-    "  S3_ENDPOINT must be set because S3_BUCKET is set",
-    "  S3_ACCESS_KEY_ID must be set because S3_BUCKET is set",
-    "  S3_SECRET_ACCESS_KEY must be set because S3_BUCKET is set",
     "  GANTRY_LLM_URL must be set because GANTRY_LLM_KEY is set",
   ]);
-  expect(faultsOf({ S3_PUBLIC_ENDPOINT: "https://files.test" })).toEqual(
-    ["S3_ENDPOINT", "S3_BUCKET", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"].map(
-      (name) => `  ${name} must be set because S3_PUBLIC_ENDPOINT is set`,
-    ),
-  );
+  for (const name of ["S3_PUBLIC_ENDPOINT", "S3_ENDPOINT"]) {
+    expect(faultsOf({ [name]: "https://files.test" })).toEqual([`  S3_BUCKET must be set because ${name} is set`]);
+  }
+  expect(faultsOf({ S3_BUCKET: "files", S3_ACCESS_KEY_ID: "k" })).toEqual([
+    "  S3_SECRET_ACCESS_KEY must be set because S3_ACCESS_KEY_ID is set",
+  ]);
+  expect(faultsOf({ S3_BUCKET: "files", S3_SESSION_TOKEN: "t" })).toEqual([
+    "  S3_ACCESS_KEY_ID must be set because S3_SESSION_TOKEN is set",
+    "  S3_SECRET_ACCESS_KEY must be set because S3_SESSION_TOKEN is set",
+  ]);
   expect(faultsOf({ GANTRY_FILES_URL: "https://files.test" })).toEqual([
     "  GANTRY_PUBLIC_URL must be set because GANTRY_FILES_URL is set",
   ]);
@@ -141,6 +143,9 @@ test("settings that belong together are set together or not at all", () => {
   const s3 = { S3_ENDPOINT: "http://s3", S3_BUCKET: "bb", S3_ACCESS_KEY_ID: "k", S3_SECRET_ACCESS_KEY: "s" };
   expect(faultsOf({})).toEqual([]);
   expect(faultsOf({ ...s3, GANTRY_LLM_URL: "http://llm" })).toEqual([]);
+  // On AWS, the bucket alone is enough: the rest comes from the SDK's chain.
+  expect(faultsOf({ S3_BUCKET: "bb" })).toEqual([]);
+  expect(faultsOf({ S3_BUCKET: "bb", S3_ENDPOINT: "http://s3" })).toEqual([]);
   expect(faultsOf({ ...s3, S3_BUCKET: "My_bucket.1" })).toEqual([]);
   for (const S3_BUCKET of ["b", "a/b", "a b", "ä-bucket", "b".repeat(256)]) {
     expect(faultsOf({ ...s3, S3_BUCKET }), S3_BUCKET).toEqual([

@@ -1,10 +1,11 @@
 import { wrong } from "./setting-kinds.ts";
 
-const s3 = ["S3_ENDPOINT", "S3_BUCKET", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"];
+const s3Keys = ["S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"];
 
 /** If any setting on the left is set, all on the right must be. */
 const requirements: readonly (readonly [given: string[], required: string[]])[] = [
-  [[...s3, "S3_PUBLIC_ENDPOINT"], s3],
+  [["S3_ENDPOINT", "S3_PUBLIC_ENDPOINT", ...s3Keys, "S3_SESSION_TOKEN"], ["S3_BUCKET"]],
+  [[...s3Keys, "S3_SESSION_TOKEN"], s3Keys],
   [["GANTRY_FILES_URL"], ["GANTRY_PUBLIC_URL"]],
   [["GANTRY_LLM_KEY"], ["GANTRY_LLM_URL"]],
   [["OTEL_EXPORTER_OTLP_HEADERS"], ["OTEL_EXPORTER_OTLP_ENDPOINT"]],
@@ -29,7 +30,7 @@ export function overruledSettings(config: {
   ANTHROPIC_API_KEY: string | undefined;
   GANTRY_LLM_URL: string | undefined;
   GANTRY_FILES_URL?: string | undefined;
-  S3_ENDPOINT?: string | undefined;
+  S3_BUCKET?: string | undefined;
 }): string[] {
   const warnings: string[] = [];
   if (config.ANTHROPIC_API_KEY !== undefined && config.GANTRY_LLM_URL !== undefined) {
@@ -38,8 +39,8 @@ export function overruledSettings(config: {
         "Unset one of them.",
     );
   }
-  if (config.GANTRY_FILES_URL !== undefined && config.S3_ENDPOINT !== undefined) {
-    warnings.push("GANTRY_FILES_URL is ignored because S3_ENDPOINT is set: links point to the S3 server.");
+  if (config.GANTRY_FILES_URL !== undefined && config.S3_BUCKET !== undefined) {
+    warnings.push("GANTRY_FILES_URL is ignored because S3_BUCKET is set: links point to the S3 server.");
   }
   return warnings;
 }

@@ -39,7 +39,8 @@ export interface SignedLink {
  *   `storage_full`, an abort with the signal's reason; each leaves nothing. Memory does not grow with the size;
  * - a rejected `put` leaves its body alive, for the caller to drain or destroy: destroying the body of an HTTP request would
  *   close the connection before the error is sent. Only an abort destroys it;
- * - links are AWS Signature V4 query links with only `host` signed, valid for `expiresInSeconds`;
+ * - links are AWS Signature V4 query links with only `host` signed, valid for `expiresInSeconds`, or less if the store's
+ *   own credentials end earlier. `X-Amz-Expires` says how long;
  * - `open` and `stat` return undefined for a missing object, and deleting one is not an error. The caller reads an opened
  *   body to the end or destroys it. It stays complete while the object is replaced or deleted. A range that starts past
  *   the end rejects with a RangeError, one that ends past it is cut;

@@ -20,7 +20,7 @@ export type S3Call = <I extends ServiceInputTypes, O extends ServiceOutputTypes>
   options?: CallOptions,
 ) => Promise<O>;
 
-const callMs = 20_000;
+export const callMs = 20_000;
 /** A slower connection counts as broken. */
 const slowestBytesPerMs = 128;
 

@@ -18,6 +18,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
 import { testS3 } from "../../../test/support/s3.ts";
+import type { SwiftNode } from "../../../test/support/swift-node.ts";
 import { waitFor } from "../../../test/support/wait-for.ts";
 import { everythingOf } from "../../features/accounts/index.ts";
 import { type Files, openFiles, parseS3Path } from "../../features/files/index.ts";
@@ -281,7 +282,8 @@ describe.skipIf(!server)("a download", () => {
     const blobs = await openStore();
     const Key = "stall/large";
     await blobs.put(Key, Buffer.alloc(30_000_000), text);
-    const client = new S3Client({ ...(server as S3Options), forcePathStyle: true, credentials: server as S3Options });
+    const node = server as SwiftNode;
+    const client = new S3Client({ ...node, forcePathStyle: true, credentials: node });
     const download = async () => {
       const { Body } = await client.send(new GetObjectCommand({ Bucket: blobs.bucket, Key }));
       return guardDownload(Body, 3000);

@@ -1,34 +1,41 @@
 import { constants } from "node:fs";
 import { open, unlink } from "node:fs/promises";
+import type { Agent as HttpAgent } from "node:http";
+import type { Agent as HttpsAgent } from "node:https";
 import {
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
   S3Client,
+  type S3ClientConfig,
 } from "@aws-sdk/client-s3";
 import { type Clock, systemClock } from "../../kernel/clock.ts";
-import { dispositionOf, longestMediaType } from "../../kernel/media-type.rules.ts";
 import type { BlobInfo, BlobStore } from "./blobs.ts";
 import { checkKey } from "./object-key.ts";
 import { abortAbandonedUploads } from "./s3-abandoned.ts";
 import { ensureBucket } from "./s3-bucket.ts";
-import { createS3Call } from "./s3-calls.ts";
+import { callMs, createS3Call } from "./s3-calls.ts";
+import { createS3Credentials } from "./s3-credentials.ts";
 import { guardDownload } from "./s3-download.ts";
 import { isMissing } from "./s3-errors.ts";
+import { createS3Links } from "./s3-links.ts";
 import { etagOf, uploadBody } from "./s3-upload.ts";
-import { checkLinkLength, signLink } from "./signature.ts";
-import { encodeStrict } from "./uri-encoding.ts";
 
 export interface S3Options {
-  /** Scheme, host and port of the server; buckets are addressed by path. */
-  endpoint: string;
+  /** Scheme, host and port of a server that is not AWS; its buckets are addressed by path. */
+  endpoint?: string | undefined;
   /** URL of the same server for clients, used in links. */
   publicEndpoint?: string | undefined;
   bucket: string;
-  region: string;
-  accessKeyId: string;
-  secretAccessKey: string;
+  /** If undefined, the SDK finds it in the environment or the shared configuration. */
+  region?: string | undefined;
+  /** Without keys, the SDK's chain finds credentials: environment, shared files, web identity, roles. */
+  accessKeyId?: string | undefined;
+  secretAccessKey?: string | undefined;
+  sessionToken?: string | undefined;
+  /** Replaces the connections of the SDK. */
+  agents?: S3Agents | undefined;
   clock?: Clock;
   /** Deadline of a call, besides the time for its bytes. */
   patienceMs?: number;
@@ -36,9 +43,13 @@ export interface S3Options {
   onTrouble?: (text: string, error: unknown) => void;
 }
 
-const longestEncodedType = longestMediaType * 3;
-const connectMs = 5_000;
-const connections = 256;
+export interface S3Agents {
+  http: HttpAgent;
+  https: HttpsAgent;
+}
+
+export const connectMs = 5_000;
+export const ofAgents = { keepAlive: true, maxSockets: 256 };
 const readBytes = 256 * 1024;
 const clearUpEveryMs = 6 * 3_600_000;
 
@@ -46,30 +57,35 @@ const clearUpEveryMs = 6 * 3_600_000;
  * The external store: any S3 server. Links point straight to it. Rejects with the reason if the bucket cannot be used.
  */
 export async function openS3Blobs(options: S3Options): Promise<BlobStore> {
-  const { endpoint, publicEndpoint = endpoint, bucket, region, accessKeyId, secretAccessKey } = options;
-  const { clock = systemClock, patienceMs, onTrouble = () => undefined } = options;
-  const credentials = { accessKeyId, secretAccessKey };
+  const { endpoint, publicEndpoint = endpoint, bucket, region } = options;
+  const { clock = systemClock, patienceMs = callMs, onTrouble = () => undefined } = options;
   const client = new S3Client({
-    endpoint,
-    region,
-    credentials,
-    forcePathStyle: true,
-    // Servers other than AWS refuse checksums in trailers.
-    requestChecksumCalculation: "WHEN_REQUIRED",
-    responseChecksumValidation: "WHEN_REQUIRED",
+    ...addressOf(endpoint),
+    ...(region !== undefined && { region }),
+    ...keysOf(options),
+    ...plainChecksums,
     requestHandler: {
       connectionTimeout: connectMs,
-      httpAgent: { keepAlive: true, maxSockets: connections },
-      httpsAgent: { keepAlive: true, maxSockets: connections },
+      httpAgent: options.agents?.http ?? ofAgents,
+      httpsAgent: options.agents?.https ?? ofAgents,
     },
   });
   const call = createS3Call(client, patienceMs);
   try {
-    await ensureBucket(call, { endpoint, bucket });
+    await checkRegion(client);
+    await ensureBucket(call, { endpoint: endpoint ?? "AWS", bucket });
   } catch (error) {
     client.destroy();
     throw error;
   }
+  const { region: found, credentials } = client.config;
+  // Signs only: opens no connection.
+  const signer = new S3Client({ ...addressOf(publicEndpoint), ...plainChecksums, region: found, credentials });
+  const links = await createS3Links(signer, {
+    bucket,
+    clock,
+    credentials: createS3Credentials(credentials, patienceMs),
+  });
 
   const clearUp = () =>
     abortAbandonedUploads(call, bucket, clock.now()).catch((error: unknown) =>
@@ -86,13 +102,6 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore> {
     const target = { Bucket: bucket, Key: key, ContentType: contentType };
     const { size, etag } = await uploadBody(call, target, body, options);
     return { size, contentType, etag, modifiedAt: clock.now() };
-  };
-
-  const sign = (method: "GET" | "PUT", key: string, expiresInSeconds: number, query = {}) => {
-    checkKey(key);
-    const path = `/${bucket}/${key}`;
-    const link = { method, base: publicEndpoint, path, region, credentials, now: clock.now(), expiresInSeconds };
-    return { method, url: signLink({ ...link, query }) };
   };
 
   return {
@@ -150,16 +159,14 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore> {
     },
 
     async signGet(key, { expiresInSeconds, contentType }) {
-      const link = sign("GET", key, expiresInSeconds, {
-        "response-content-type": contentType,
-        "response-content-disposition": dispositionOf(contentType),
-      });
-      // The limit for names does not depend on the detected content type.
-      checkLinkLength(link.url.length - encodeStrict(contentType).length + longestEncodedType);
-      return link;
+      checkKey(key);
+      return links.forGet(key, { expiresInSeconds, contentType });
     },
 
-    signPut: async (key, { expiresInSeconds }) => sign("PUT", key, expiresInSeconds),
+    async signPut(key, { expiresInSeconds }) {
+      checkKey(key);
+      return links.forPut(key, { expiresInSeconds });
+    },
 
     async close() {
       clearInterval(clearTimer);
@@ -167,6 +174,30 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore> {
       client.destroy();
     },
   };
+}
+
+/** Servers other than AWS refuse checksums in trailers. */
+const plainChecksums: S3ClientConfig = {
+  requestChecksumCalculation: "WHEN_REQUIRED",
+  responseChecksumValidation: "WHEN_REQUIRED",
+};
+
+/** AWS wants buckets in the host name; other servers rarely have names for them. */
+function addressOf(endpoint: string | undefined): S3ClientConfig {
+  return endpoint === undefined ? {} : { endpoint, forcePathStyle: true };
+}
+
+function keysOf({ accessKeyId, secretAccessKey, sessionToken }: S3Options): S3ClientConfig {
+  if (accessKeyId === undefined || secretAccessKey === undefined) return {};
+  return { credentials: { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) } };
+}
+
+async function checkRegion(client: S3Client): Promise<void> {
+  try {
+    await client.config.region();
+  } catch (cause) {
+    throw new Error("The region of the bucket is unknown. Set S3_REGION or AWS_REGION.", { cause });
+  }
 }
 
 interface Described {

@@ -15,7 +15,7 @@ export type LinkMethod = "GET" | "PUT" | "HEAD";
 
 export const maxLinkLength = 2083;
 /** A week, the limit of AWS. */
-const maxExpiresSeconds = 604_800;
+export const maxExpiresSeconds = 604_800;
 /** Allowed clock difference between nodes. */
 const maxSkewMillis = 300_000;
 const algorithm = "AWS4-HMAC-SHA256";

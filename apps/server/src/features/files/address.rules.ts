@@ -43,3 +43,8 @@ export function parseS3Path(text: string): S3Address | undefined {
   if (!key.isWellFormed() || Buffer.byteLength(key) > 1024) return undefined;
   return { bucket, key };
 }
+
+/** For how long after its creation a link is valid. */
+export function linkSecondsOf(url: string): number {
+  return Number(new URL(url).searchParams.get("X-Amz-Expires"));
+}

@@ -2,7 +2,7 @@ import { isLongerThan, newId } from "@gantry/wire";
 import type { BlobInfo } from "../../engines/blobs/blobs.ts";
 import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import { notMediaType, parseMediaType, unknownType } from "../../kernel/media-type.rules.ts";
-import { formatS3Path, maxFilenameLength, uploadKey } from "./address.rules.ts";
+import { formatS3Path, linkSecondsOf, maxFilenameLength, uploadKey } from "./address.rules.ts";
 import { type FilesDeps, linkSeconds, type PresignedUrl } from "./files-deps.ts";
 import { refuseBeyondQuota } from "./storage-quota.ts";
 import { findLinkTarget, insertAwaiting } from "./store.ts";
@@ -35,7 +35,7 @@ export async function createUploadLink(
       now: deps.clock.now(),
     });
     const s3Path = formatS3Path({ bucket: blobs.bucket, key });
-    return { ...link, file_input: { s3_path: s3Path, expires_in: linkSeconds } };
+    return { ...link, file_input: { s3_path: s3Path, expires_in: linkSecondsOf(link.url) } };
   } catch (error) {
     throw relocate(error, ["query", "filename"]);
   }

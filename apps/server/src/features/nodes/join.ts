@@ -39,12 +39,12 @@ const otherKey =
 /** Neither node could read files that the other has accepted. */
 const otherStore = (own: string, others: readonly string[]) =>
   `Another server uses this database and stores files in ${others.map(nameOf).join(" and in ")}; ` +
-  `this one would use ${nameOf(own)}. Set the same S3_ENDPOINT and S3_BUCKET on all servers, or on none. ` +
+  `this one would use ${nameOf(own)}. Set the same S3_BUCKET and S3_ENDPOINT on all servers, or on none. ` +
   "To change them, stop all servers first.";
 
 const otherFolder =
   "Another server uses this database with files in its own GANTRY_HOME. Neither server finds files sent to the other. " +
-  "Set S3_ENDPOINT and the other S3 settings on all servers, or share one GANTRY_HOME.";
+  "Set S3_BUCKET and the other S3 settings on all servers, or share one GANTRY_HOME.";
 
 const isFolder = (mark: string) => mark.startsWith("folder:");
 const nameOf = (mark: string) => (isFolder(mark) ? "its GANTRY_HOME" : mark);

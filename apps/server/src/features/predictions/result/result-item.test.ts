@@ -27,7 +27,10 @@ const payload = JSON.stringify({
   prediction_id: "pred_1",
   infer_details: { status: 200 },
   response: { seed: 7, image: "s3://gantry/outputs/pred_1/a.jpg", mask: "s3://elsewhere/outputs/pred_1/b.jpg" },
-  files: { image: { url: "http://here:1/old-a?x=1" }, mask: { url: "http://here:1/old-b" } },
+  files: {
+    image: { url: "http://here:1/old-a?X-Amz-Expires=86400" },
+    mask: { url: "http://here:1/old-b?X-Amz-Expires=86400" },
+  },
   last: true,
 });
 const linkOf = async (s3Path: string, base: string) => {
@@ -42,8 +45,15 @@ test("fresh links stay as they are", async () => {
 
 test("old links are replaced under the same origin, unless they cannot be signed", async () => {
   expect(await renewed(13 * hours)).toBe(
-    payload.replace("http://here:1/old-a?x=1", "http://here:1/new/outputs/pred_1/a.jpg"),
+    payload.replace("http://here:1/old-a?X-Amz-Expires=86400", "http://here:1/new/outputs/pred_1/a.jpg"),
   );
+});
+
+test("links that end earlier are replaced earlier", async () => {
+  const short = payload.replaceAll("86400", "3600");
+  const at = (ageMs: number) => renewLinks({ linkOf, publicUrl: undefined }, short, ageMs);
+  expect(await at(hours / 3)).toBe(short);
+  expect(await at(0.6 * hours)).toContain("http://here:1/new/outputs/pred_1/a.jpg");
 });
 
 test("the public URL of the operator takes precedence", async () => {

@@ -1,7 +1,7 @@
 import { errorTable } from "@gantry/wire";
 import { errorBody } from "../../../kernel/error-body.ts";
 import { Fault } from "../../../kernel/errors.ts";
-import { linkSeconds } from "../../files/index.ts";
+import { linkSecondsOf } from "../../files/index.ts";
 import type { StoredIssue, StoredOutput } from "../prediction.ts";
 import type { EndedPrediction } from "../store.ts";
 
@@ -76,8 +76,8 @@ export function storedFault(error: readonly StoredIssue[] | null): Fault | undef
   return new Fault([first, ...rest], retryable === undefined ? {} : { retryable });
 }
 
-/** Older links would expire soon, or have expired. */
-const renewedAfterMs = (linkSeconds * 1000) / 2;
+/** The links of a first attempt, made at once, are not looked at. */
+const freshMs = 30_000;
 
 /** The part of a webhook's payload that has links. */
 interface PayloadItem {
@@ -94,8 +94,11 @@ export async function renewLinks(
   payload: string,
   ageMs: number,
 ): Promise<string> {
-  if (ageMs < renewedAfterMs) return payload;
+  if (ageMs < freshMs) return payload;
   const item: PayloadItem = JSON.parse(payload);
+  // Others would expire soon, or have expired.
+  const isYoung = ({ url }: { url: string }) => ageMs < (linkSecondsOf(url) * 1000) / 2;
+  if (Object.values(item.files ?? {}).every(isYoung)) return payload;
   const links = Object.entries(item.files).map(async ([field, link]) => {
     const base = publicUrl ?? new URL(link.url).origin;
     // A file that no longer exists must not keep the webhook from being sent.
