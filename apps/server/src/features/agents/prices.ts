@@ -2,6 +2,7 @@ import type { AgentCard, AgentSnapshot } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
+import { highestPricing } from "../billing/index.ts";
 import type { Agent } from "./agent.ts";
 import { findReach } from "./binding-store.ts";
 import type { AgentsContext } from "./context.ts";
@@ -57,7 +58,7 @@ export async function readCosts(
     return {
       models: [...names].flatMap((model) => {
         const found = callable.get(model);
-        return found ? [{ model, pricing: found.manifest.pricing }] : [];
+        return found ? [{ model, pricing: highestPricing(found.manifest) }] : [];
       }),
       agents: [...prices].map(([agent, per_run]) => ({ agent, pricing: { per_run } })),
     };

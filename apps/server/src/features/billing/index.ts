@@ -3,7 +3,16 @@ export type { Expenses, ExpensesRequest } from "./expenses.ts";
 export type { LedgerEntry } from "./ledger.ts";
 export { type Billing, openBilling, type Wallet } from "./open-billing.ts";
 export type { Overview } from "./overview-store.ts";
-export { type Bounds, pricingOf, reservationOf, type Terms } from "./reservation.rules.ts";
+export {
+  allPricings,
+  type Bounds,
+  highestPricing,
+  type Prices,
+  pricesOf,
+  pricingWith,
+  reservationOf,
+  type Terms,
+} from "./reservation.rules.ts";
 export { type Moment, readMoment, shownMoment, type TimeRange } from "./time.rules.ts";
 export type { UsageRow } from "./usage.ts";
 export { ensureUsagePartitions } from "./usage-partitions.ts";

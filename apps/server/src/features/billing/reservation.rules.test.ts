@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pricingOf, reservationOf } from "./reservation.rules.ts";
+import { highestPricing, pricesOf, pricingWith, reservationOf } from "./reservation.rules.ts";
 
 const bounds = { seconds: 10, outputs: 3, inputTokens: 1_000_000, outputTokens: 500_000 };
 
@@ -17,9 +17,36 @@ test("reserves everything that the bounds allow, input at its highest price", ()
 
 test("cache writes with anthropic cost 25 % more than input by default", () => {
   const of = (type: string, pricing: object) =>
-    pricingOf({ pricing, backend: { type } }).per_million_cache_write_tokens;
+    pricesOf({ pricing, backend: { type } }).pricing.per_million_cache_write_tokens;
   expect(of("anthropic", { per_million_input_tokens: 3 })).toBe(3.75);
   expect(of("anthropic", { per_million_input_tokens: 3, per_million_cache_write_tokens: 0 })).toBe(0);
   expect(of("anthropic", { per_request: 1 })).toBe(undefined);
   expect(of("openai-chat", { per_million_input_tokens: 3 })).toBe(undefined);
+});
+
+const listed = (name: string, type: string, pricing?: object) => ({
+  name,
+  type,
+  weight: 1,
+  priority: 0,
+  ...(pricing && { pricing }),
+});
+
+test("a model with several backends reserves at the dearest and has the prices of each", () => {
+  const manifest = {
+    pricing: { per_million_input_tokens: 2 },
+    backends: [
+      listed("a", "anthropic"),
+      listed("o", "openai-chat"),
+      listed("own", "openai-chat", { per_request: 3, per_million_input_tokens: 1 }),
+    ],
+  };
+  const prices = pricesOf(manifest);
+  expect(pricingWith(prices, "a")).toEqual({ per_million_input_tokens: 2, per_million_cache_write_tokens: 2.5 });
+  expect(pricingWith(prices, "o")).toEqual({ per_million_input_tokens: 2 });
+  expect(pricingWith(prices, "own")).toEqual({ per_request: 3, per_million_input_tokens: 1 });
+  // Added after acceptance. No name of a property that every object has is taken for a backend.
+  for (const name of ["later", "constructor", ""]) expect(pricingWith(prices, name)).toBe(manifest.pricing);
+  expect(reservationOf({ ...prices, bounds })).toBe(4_000_000);
+  expect(highestPricing(manifest)).toEqual({ per_request: 3, per_million_input_tokens: 2 });
 });

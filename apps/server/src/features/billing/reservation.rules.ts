@@ -9,14 +9,26 @@ export interface Bounds {
   outputTokens: number;
 }
 
-/** Prices and bounds, fixed at acceptance. Reservation and charge depend on nothing else. */
-export interface Terms {
+/** Prices, fixed at acceptance. Stored with queued predictions. */
+export interface Prices {
   pricing: Pricing;
+  /** By the names of listed backends, also of those without prices of their own. */
+  backends?: Readonly<Record<string, Pricing>>;
+}
+
+/** Prices and bounds, fixed at acceptance. Reservation and charge depend on nothing else. */
+export interface Terms extends Prices {
   bounds: Bounds;
 }
 
-/** The reserved amount: everything that the bounds allow, at the highest price that input tokens can have. */
-export function reservationOf({ pricing, bounds }: Terms): Micros {
+/** The reserved amount: everything that the bounds allow, with the dearest backend. */
+export function reservationOf({ pricing, backends, bounds }: Terms): Micros {
+  if (!backends) return mostAt(pricing, bounds);
+  return Math.max(...Object.values(backends).map((one) => mostAt(one, bounds)));
+}
+
+/** At the highest price that input tokens can have. */
+function mostAt(pricing: Pricing, bounds: Bounds): Micros {
   const { per_million_input_tokens: fresh = 0 } = pricing;
   const { per_million_cached_tokens: cached = fresh, per_million_cache_write_tokens: written = fresh } = pricing;
   const dearest = Math.max(fresh, cached, written);
@@ -33,14 +45,45 @@ const anthropicCacheWrite = 1.25;
 
 const completed = new WeakMap<Pricing, Pricing>();
 
-/** The prices of a model. Adds the default price of cache writes if the manifest omits it. */
-export function pricingOf(manifest: Pick<Manifest, "pricing" | "backend" | "backends">): Pricing {
-  const { pricing } = manifest;
+/** Adds the default price of cache writes if the manifest omits it. */
+function complete(pricing: Pricing, type: string): Pricing {
   const { per_million_input_tokens: input, per_million_cache_write_tokens: written } = pricing;
-  if (backendsOf(manifest)[0].type !== "anthropic" || !input || written !== undefined) return pricing;
+  if (type !== "anthropic" || !input || written !== undefined) return pricing;
   const known = completed.get(pricing);
   if (known) return known;
   const full = { ...pricing, per_million_cache_write_tokens: input * anthropicCacheWrite };
   completed.set(pricing, full);
   return full;
+}
+
+type PricedManifest = Pick<Manifest, "pricing" | "backend" | "backends">;
+
+export function pricesOf(manifest: PricedManifest): Prices {
+  const { pricing, backends } = manifest;
+  if (!backends) return { pricing: complete(pricing, backendsOf(manifest)[0].type) };
+  const byName = backends.map(({ name, type, pricing: own = pricing }) => [name, complete(own, type)] as const);
+  return { pricing, backends: Object.fromEntries(byName) };
+}
+
+/** The prices of calls that the backend answers. A backend that was added after acceptance has the model's prices. */
+export function pricingWith({ pricing, backends }: Prices, backend: string): Pricing {
+  return (backends && Object.hasOwn(backends, backend) && backends[backend]) || pricing;
+}
+
+/** The prices of all backends that may answer. */
+export function allPricings({ pricing, backends }: Prices): readonly Pricing[] {
+  return backends ? Object.values(backends) : [pricing];
+}
+
+/** Each price of the dearest backend, for callers who do not see the backends. */
+export function highestPricing(manifest: PricedManifest): Pricing {
+  const { pricing, backends } = manifest;
+  if (!backends) return pricing;
+  const highest: Pricing = {};
+  for (const { pricing: own = pricing } of backends) {
+    for (const [name, price] of Object.entries(own) as [keyof Pricing, number][]) {
+      highest[name] = Math.max(highest[name] ?? 0, price);
+    }
+  }
+  return highest;
 }

@@ -2,6 +2,7 @@ import { backendsOf, type FieldSchema, type Manifest, type Pricing, type ToolRec
 import { foreignSchema, foreignText } from "../../kernel/foreign-text.ts";
 import { isRecord } from "../../kernel/is-record.ts";
 import type { Caller } from "../accounts/index.ts";
+import { highestPricing } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
 import type { OfferedTool } from "./context.ts";
 import { agentToolName, modelToolName } from "./tool-names.rules.ts";
@@ -23,7 +24,7 @@ const units: Readonly<Record<keyof Pricing, string>> = {
 export function describeModel(model: Model, caller: Pick<Caller, "userId">): OfferedTool {
   const { owner, endpointId } = model;
   const isTheirs = model.ownerId !== caller.userId && !model.isBuiltIn;
-  const { title, description, pricing, kind } = model.manifest;
+  const { title, description, kind } = model.manifest;
   const what = kind === "other" ? "Runs the model" : `Runs the ${kind} model`;
   const input = inputSchemaOf(model.manifest);
   return {
@@ -32,7 +33,7 @@ export function describeModel(model: Model, caller: Pick<Caller, "userId">): Off
     description: sentences([
       `${what} ${endpointId}.`,
       isTheirs && description.trim() !== "" ? foreignText(owner, description) : truncate(description),
-      priceOf(pricing),
+      priceOf(highestPricing(model.manifest)),
     ]),
     inputSchema: isTheirs ? { ...foreignSchema(owner, input), type: "object" } : input,
     annotations: {

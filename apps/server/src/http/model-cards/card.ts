@@ -1,5 +1,6 @@
 import type { AnswerOf, modelOperations } from "@gantry/wire/operations";
 import { type Caller, isConfined } from "../../features/accounts/index.ts";
+import { highestPricing } from "../../features/billing/index.ts";
 import { isAdmin, type Model } from "../../features/models/index.ts";
 
 const routes = {
@@ -20,14 +21,15 @@ type ModelCard = AnswerOf<typeof modelOperations.readModel>;
 /** A model as the API shows it. Only the owner and admins see the backend; a key limited to models does not. */
 export function modelCard(model: Model, caller: Caller, baseUrl: string): ModelCard {
   const { backend, backends, ...manifest } = model.manifest;
-  const isOwner = model.ownerId === caller.userId && !isConfined(caller);
+  const seesBackends = isAdmin(caller) || (model.ownerId === caller.userId && !isConfined(caller));
   const address = `${baseUrl}/api/v1/${model.endpointId}`;
   return {
     endpoint_id: model.endpointId,
     owner: model.owner,
     name: model.name,
     ...manifest,
-    ...((isOwner || isAdmin(caller)) && {
+    pricing: seesBackends ? manifest.pricing : highestPricing(model.manifest),
+    ...(seesBackends && {
       // A manifest types a backend as any string.
       ...(backend && { backend: backend as ModelCard["backend"] }),
       ...(backends && { backends: backends as ModelCard["backends"] }),

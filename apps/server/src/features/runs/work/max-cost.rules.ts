@@ -1,5 +1,5 @@
 import { type Micros, usualAnswerTokens } from "../../../kernel/money.ts";
-import { reservationOf } from "../../billing/index.ts";
+import { allPricings, pricesOf, reservationOf } from "../../billing/index.ts";
 import type { Model } from "../../models/index.ts";
 import { answerLimit, termsOfChat } from "../../predictions/index.ts";
 
@@ -17,15 +17,16 @@ export interface Affordable {
 
 /** The longest call within the budget; `no limit` if the cost does not matter, undefined if no call is affordable. */
 export function affordableCall(
-  manifest: Pick<Model["manifest"], "pricing" | "timeout_seconds" | "input" | "output" | "backend">,
+  manifest: Pick<Model["manifest"], "pricing" | "timeout_seconds" | "input" | "output" | "backend" | "backends">,
   inputTokens: number,
   budget: number | null,
 ): Affordable | "no limit" | undefined {
   if (budget === null) return "no limit";
-  const isFree = Object.values(manifest.pricing).every((price) => !price);
+  const pricings = allPricings(pricesOf(manifest));
+  const isFree = pricings.every((pricing) => Object.values(pricing).every((price) => !price));
   if (isFree) return "no limit";
   if (budget <= 0) return undefined;
-  const perToken = manifest.pricing.per_million_output_tokens ?? 0;
+  const perToken = Math.max(...pricings.map((pricing) => pricing.per_million_output_tokens ?? 0));
   const priceWith = (maxTokens: number) => reservationOf(termsOfChat(manifest, { inputTokens, maxTokens }));
   if (perToken === 0) {
     const most = priceWith(fewestTokens);
