@@ -1,6 +1,8 @@
-import { Fault } from "../../kernel/errors.ts";
+import { Fault, isUnavailable } from "../../kernel/errors.ts";
 import { longestWaitMs, UpstreamFailure, UpstreamLost } from "./upstream.ts";
 import { isTemporary } from "./upstream-status.rules.ts";
+
+export { backoffAfter, longestWaitMs } from "./upstream.ts";
 
 /** A failure that another backend of the same model may not have. */
 export interface Failover {
@@ -47,6 +49,14 @@ function answered(failure: UpstreamFailure, runsOnce: boolean): Failover | undef
   if (runsOnce && status === busy) return { reason, isBusy: true, mayRepeat: true };
   if (!isTemporary(status) && (runsOnce || status < 500)) return undefined;
   return { reason, isBusy: false, mayRepeat: (retryAfterMs ?? 0) <= longestWaitMs, retryAfterMs };
+}
+
+/** What a failure says about its backend. A refused request or refused content is an answer, and has a cause. */
+export function verdictOf(error: unknown): "failed" | "answered" | "unknown" {
+  if (!(error instanceof Fault) || isUnavailable(error)) return "unknown";
+  const { cause } = error;
+  if (!error.type.startsWith("downstream_service_")) return cause === undefined ? "unknown" : "answered";
+  return cause instanceof UpstreamFailure && cause.status >= 400 && cause.status < 500 ? "answered" : "failed";
 }
 
 /** OpenRouter answers 403 to an input that its moderation refuses. */

@@ -80,6 +80,13 @@ export function createTelemetry({ log, net, version, role, nodeId, traces }: Tel
       const figures = tracer.current()?.figures;
       if (figures) figures.waitedMs += milliseconds;
     },
+    backendCalled: measures.backendCalled,
+    failedOver: measures.failedOver,
+    backendAwaited(milliseconds) {
+      measures.backendAwaited(milliseconds);
+      const figures = tracer.current()?.figures;
+      if (figures) figures.waitedMs += milliseconds;
+    },
     modelCalled(backend, milliseconds, failure) {
       measures.modelCalled(backend, milliseconds, failure);
       const figures = tracer.current()?.figures;

@@ -71,6 +71,10 @@ const rows: Record<GaugeName, GaugeRow> = {
     metric: "gantry_heartbeat_age_seconds",
     help: "Age of this process's heartbeat in the database. Above 10, other nodes take over its work.",
   },
+  circuitsOpen: {
+    metric: "gantry_backend_circuits_open",
+    help: "Backends of all nodes that are left out for a while, because they failed.",
+  },
   webhooksPending: {
     metric: "gantry_webhooks_pending",
     help: "Webhook deliveries of all nodes that wait for an attempt. Counted up to 10000.",

@@ -6,6 +6,9 @@ export type Measures = Pick<
   | "batchWritten"
   | "admissionRefused"
   | "modelCalled"
+  | "backendCalled"
+  | "failedOver"
+  | "backendAwaited"
   | "predictionEnded"
   | "runEnded"
   | "webhookAttempted"
@@ -107,10 +110,26 @@ export function createMeasures(): Measures {
     "Input files that had to be probed or decoded, because their first bytes were not enough to check them.",
     ["work"],
   );
+  const backendCalls = createCounter(
+    "gantry_backend_calls_total",
+    "Tries at the backends of models that list them, by outcome: answered, a status, or why no answer arrived.",
+    ["model", "backend", "outcome"],
+  );
+  const failovers = createCounter(
+    "gantry_backend_failovers_total",
+    "Calls for which another backend was tried after this one failed.",
+    ["model", "backend", "reason"],
+  );
+  const backendWaitSeconds = createHistogram(
+    "gantry_backend_wait_seconds",
+    "Time that a call waited because all backends of its model were full.",
+    long,
+  );
   const spans = createCounter("gantry_spans_total", "Finished spans by their fate.", ["fate"]);
   const all = [
     ...[requests, requestSeconds, addedSeconds, batchItems, batchSeconds, refusals, slotSeconds, modelSeconds],
     ...[modelFailures, ended, tokens, charged, runsEnded, attempts, attemptSeconds, filesInspected, spans],
+    ...[backendCalls, failovers, backendWaitSeconds],
   ];
 
   // Caches the cells of each route and method, so that a request builds no labels.
@@ -166,6 +185,15 @@ export function createMeasures(): Measures {
       // A cancellation is not a failure of the backend.
       if (failure !== undefined && failure !== "generation_cancelled")
         modelFailures.at(`${backend}\n${failure}`).value++;
+    },
+    backendCalled(model, backend, failure) {
+      backendCalls.at(`${model}\n${backend}\n${failure ?? "answered"}`).value++;
+    },
+    failedOver(model, backend, reason) {
+      failovers.at(`${model}\n${backend}\n${reason}`).value++;
+    },
+    backendAwaited(milliseconds) {
+      backendWaitSeconds.at("").observe(milliseconds / 1000);
     },
     predictionEnded({ failure, inputTokens, outputTokens, cachedTokens, cacheWriteTokens, chargedMicros }) {
       ended.at(outcomeOf(failure)).value++;

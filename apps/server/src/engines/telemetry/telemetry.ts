@@ -88,7 +88,8 @@ export type GaugeName =
   | "runsOldestWaitSeconds"
   | "runsHeld"
   | "runSlots"
-  | "webhooksPending";
+  | "webhooksPending"
+  | "circuitsOpen";
 
 export type Gauges = Partial<Record<GaugeName, number>> & { postgres?: PostgresInfo };
 
@@ -101,7 +102,7 @@ export interface PostgresInfo {
 /**
  * The telemetry port: metrics and traces of features, surfaces and engines. Every measurement is on the path of a request:
  * it costs some tens of nanoseconds, never waits and never throws. Label values are bounded: route templates, error types,
- * backend types; never an id, a user or a model.
+ * backend types; never an id or a user. Models are named only if they list several backends, and only the first thousand.
  */
 export interface Telemetry {
   /** Takes the client's headers of W3C Trace Context. */
@@ -113,6 +114,12 @@ export interface Telemetry {
   slotAwaited(way: Way, milliseconds: number): void;
   /** `backend` is the type of the backend. */
   modelCalled(backend: string, milliseconds: number, failure: ErrorType | undefined): void;
+  /** A try at one of the backends that a model lists. `failure` is a status, or why no answer arrived. */
+  backendCalled(model: string, backend: string, failure: string | undefined): void;
+  /** Another backend is tried after this one failed. */
+  failedOver(model: string, backend: string, reason: string): void;
+  /** All backends of a model were full. */
+  backendAwaited(milliseconds: number): void;
   predictionEnded(figures: EndedFigures): void;
   /** `failure` is undefined for a run with an output. */
   runEnded(failure: RunErrorType | undefined): void;
@@ -149,6 +156,9 @@ export const noTelemetry: Telemetry = {
   admissionRefused() {},
   slotAwaited() {},
   modelCalled() {},
+  backendCalled() {},
+  failedOver() {},
+  backendAwaited() {},
   predictionEnded() {},
   runEnded() {},
   webhookAttempted() {},

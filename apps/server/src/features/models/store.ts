@@ -161,7 +161,13 @@ export async function updateModel(
   return announced(tx, row);
 }
 
+/** Changed backends begin with closed circuits. */
+async function forgetCircuits(tx: Transaction, modelId: string): Promise<void> {
+  await tx`select forget_circuits(${modelId})`;
+}
+
 export async function retireModel(tx: Transaction, model: Model): Promise<void> {
+  await forgetCircuits(tx, model.id);
   await tx`update models set retired_at = now(), version = version + 1 where id = ${model.id} and retired_at is null`;
   await announceChange(tx, model.endpointId);
 }
@@ -174,6 +180,7 @@ export function asJson(sql: Sql, manifest: Manifest) {
 async function announced(tx: Transaction, row: ModelRow | undefined): Promise<Model> {
   if (!row) throw new Error("model is missing after it was locked or written");
   const { model } = toStored(row);
+  if (model.version > 1) await forgetCircuits(tx, model.id);
   await announceChange(tx, model.endpointId);
   return model;
 }

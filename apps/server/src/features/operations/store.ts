@@ -16,6 +16,8 @@ export interface ClusterFigures {
   /** Longest wait for a first worker. */
   runsOldestWaitSeconds: number;
   webhooksPending: number;
+  /** Backends that are left out for a while. */
+  circuitsOpen: number;
   nodesAlive: number;
   heartbeatAgeSeconds: number;
 }
@@ -43,6 +45,7 @@ export async function selectClusterFigures(sql: Sql, nodeId: string): Promise<Cl
       (select count(*) from (
         select 1 from webhook_deliveries where status = 'pending' limit ${countedUpTo}) w
       )::int as "webhooksPending",
+      (select count(*) from backend_circuits)::int as "circuitsOpen",
       ${selectAlive(sql)} as "nodesAlive",
       ${heartbeatAge(sql, nodeId)} as "heartbeatAgeSeconds"`;
   if (!row) throw new Error("cluster figures returned no row");

@@ -21,6 +21,7 @@ import {
 import { countFlow } from "./admission/flow-counts.ts";
 import { termsFor } from "./admission/reserve.ts";
 import { createPredictionWriter } from "./admission/write-predictions.ts";
+import { openBackends } from "./backends/open-backends.ts";
 import { startCancellation } from "./execution/cancel-prediction.ts";
 import {
   type ChatEnd,
@@ -76,7 +77,7 @@ import {
 } from "./store.ts";
 
 export interface PredictionsDeps
-  extends ExecutionDeps,
+  extends Omit<ExecutionDeps, "backends">,
     InputDeps,
     Pick<AsyncDeps, "countTokens" | "sealWebhook">,
     Pick<RunDeps, "estimateTokens"> {
@@ -158,8 +159,10 @@ const pollMs = 20;
 /** If the database stays away longer, the next start ends the remaining predictions. */
 const lastWritesMs = 5_000;
 
-export async function openPredictions(deps: PredictionsDeps): Promise<Predictions> {
-  const { database, log, nodeId, nodes, queue, linkOf } = deps;
+export async function openPredictions(given: PredictionsDeps): Promise<Predictions> {
+  const { database, log, nodeId, nodes, queue, linkOf } = given;
+  const backends = await openBackends(given);
+  const deps = { ...given, backends };
   const live = createLivePredictions();
   const wakeWorkers = () => void queue.wake("predictions");
   const grants = await startGrantAnnouncements(database, nodeId, live);
@@ -241,6 +244,7 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
     async close() {
       await sweeper.stop();
       await flow.stop();
+      await backends.stop();
       await Promise.all([calls.stop(), grants.stop(), cancellation.stop(), followers.stop(), feed.stop()]);
     },
   };

@@ -2,7 +2,7 @@ import type { Door, Pricing } from "@gantry/wire";
 import type { OutputValue, TokenUsage } from "../../engines/models/driver.ts";
 import { type Fault, fault, type Issue } from "../../kernel/errors.ts";
 import type { Micros } from "../../kernel/money.ts";
-import type { Bounds } from "../billing/index.ts";
+import type { Bounds, Prices } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
 
 /**
@@ -61,7 +61,8 @@ export interface ClaimedJob {
   modelId: string;
   modelName: string;
   input: Record<string, unknown>;
-  pricing: Pricing;
+  /** The prices of listed backends are in `backends`. */
+  pricing: Pricing & Pick<Prices, "backends">;
   /** Null if a server from before the baseline migration accepted it. */
   bounds: Bounds | null;
   acceptedAt: string;
@@ -121,6 +122,7 @@ export interface Ending {
   cacheWriteTokens: number | undefined;
   streamDetails: string | undefined;
   price: Micros;
+  backend?: string | undefined;
 }
 
 /** A piece of a transcript; `seq` counts from 1 in each claim. */
@@ -155,6 +157,8 @@ interface Used {
   /** Undefined unless the model streams. */
   streamDetails: Record<string, unknown> | undefined;
   price: Micros;
+  /** The name of the backend that answered, or that was tried last. Empty or undefined if none was tried. */
+  backend?: string;
 }
 
 /** Reasons to stop a prediction before its own end, passed on as the abort signal's `reason`. */

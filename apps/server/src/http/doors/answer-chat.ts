@@ -21,6 +21,7 @@ import { type Client, watchClient } from "../foundation/client-presence.ts";
 import { callerOf } from "../foundation/require-caller.ts";
 import { answerWithAgent } from "./agent-model.ts";
 import { answerOnce } from "./answer-once.ts";
+import { hasBackend, readerOfExtras } from "./backend-types.ts";
 import type { ChatAnswered, ChatBegun, ChatDoor, ChatEvents, DoorRequest } from "./chat-door.ts";
 import type { DoorDeps } from "./deps.ts";
 import { failStream } from "./fail-stream.ts";
@@ -58,44 +59,59 @@ export async function answerChat(
     return answerWithAgent({ deps, door, request, reply, caller, client, modelName, address: target.address, body });
   }
   const { model } = target;
-  const { asked, chat } = await countWrongInput(deps.predictions.look, { caller, model, route: "sync" }, async () => {
+  const { asked, chats } = await countWrongInput(deps.predictions.look, { caller, model, route: "sync" }, async () => {
     const read = await door.read(body, request);
     const readImage = imageReaderFor(deps, { caller, reply, signal: client.signal });
-    return { asked: read, chat: await chatOf(door, read, { body, model, readImage }) };
+    return { asked: read, chats: await chatsOf(door, read, { body, model, readImage }) };
   });
   const call: ChatOfModel = { deps, door, asked, request, reply, caller, client, modelName, model };
   return answerOnce(deps, request, {
     caller,
     model,
     signal: client.signal,
-    first: (promisedId) => (asked.stream ? streamAnswer(call, chat, promisedId) : sendAnswer(call, chat, promisedId)),
+    first: (promisedId) => (asked.stream ? streamAnswer(call, chats, promisedId) : sendAnswer(call, chats, promisedId)),
     repeat: (ended) => repeatAnswer(call, ended),
   });
 }
 
-/** A backend of the same protocol gets the request as it is. */
-async function chatOf(
+interface Chats {
+  chat: DoorChat;
+  /** Set if `chat` is native and the model has backends of other protocols too. */
+  translated?: () => Promise<DoorChat>;
+}
+
+/** Backends of the same protocol get the request as it is. For others it is translated once, when one is tried. */
+async function chatsOf(
   door: ChatDoor,
   { maxTokens, stream, nativeHeaders: headers, nativeBody, translate }: DoorRequest,
   { body: given, model, readImage }: { body: Record<string, unknown>; model: Model; readImage: ReadImage },
-): Promise<DoorChat> {
+): Promise<Chats> {
   const limit = maxTokens === undefined ? {} : { maxTokens };
-  if (door.native !== undefined && door.native === backendsOf(model.manifest)[0].type) {
-    const body = nativeBody ?? given;
-    return { messages: [], ...limit, native: { protocol: door.native, body, stream, ...(headers && { headers }) } };
-  }
-  return { ...(await translate(readImage, backendsOf(model.manifest)[0].type)), ...limit };
+  const translation = async () => ({ ...(await translate(readImage, readerOfExtras(model))), ...limit });
+  const { native: protocol } = door;
+  if (protocol === undefined || !hasBackend(model, protocol)) return { chat: await translation() };
+  const body = nativeBody ?? given;
+  const chat = { messages: [], ...limit, native: { protocol, body, stream, ...(headers && { headers }) } };
+  if (backendsOf(model.manifest).every(({ type }) => type === protocol)) return { chat };
+  let once: Promise<DoorChat> | undefined;
+  return {
+    chat,
+    translated: () => {
+      once ??= translation();
+      return once;
+    },
+  };
 }
 
-async function sendAnswer(call: ChatOfModel, chat: DoorChat, promisedId: string | undefined): Promise<unknown> {
-  const { outcome, ...end } = await converse(call, "sync", chat, promisedId);
+async function sendAnswer(call: ChatOfModel, chats: Chats, promisedId: string | undefined): Promise<unknown> {
+  const { outcome, ...end } = await converse(call, "sync", chats, promisedId);
   call.reply.header("x-gantry-cost", String(dollarsOfMicros(outcome.price)));
   const answered = answeredOf(call, end);
   await call.asked.settle?.(answered);
   return call.asked.answer(answered);
 }
 
-async function streamAnswer(call: ChatOfModel, chat: DoorChat, promisedId: string | undefined): Promise<unknown> {
+async function streamAnswer(call: ChatOfModel, chats: Chats, promisedId: string | undefined): Promise<unknown> {
   const { asked, reply } = call;
   const stream = holdStream(reply);
   let events: ChatEvents | undefined;
@@ -104,13 +120,13 @@ async function streamAnswer(call: ChatOfModel, chat: DoorChat, promisedId: strin
       events = asked.events({ ...begunOf(call, id), inputTokens });
       return events;
     };
-    const end = await converse(
-      call,
-      "stream",
-      withEvents(chat, stream, () => events),
-      promisedId,
-      writing,
-    );
+    const streamed = (chat: DoorChat) => withEvents(chat, stream, () => events);
+    const { translated } = chats;
+    const all = {
+      chat: streamed(chats.chat),
+      ...(translated && { translated: () => translated().then(streamed) }),
+    };
+    const end = await converse(call, "stream", all, promisedId, writing);
     const answered = answeredOf(call, end);
     await asked.settle?.(answered);
     await stream.write((events ?? writing(end.id)).end(answered));
@@ -143,12 +159,12 @@ interface Ended {
 async function converse(
   { deps, door, caller, model, client, reply }: ChatOfModel,
   route: "sync" | "stream",
-  chat: DoorChat,
+  { chat, translated }: Chats,
   promisedId: string | undefined,
   onBegun?: (id: string, inputTokens: number | undefined) => void,
 ): Promise<Ended & { outcome: Outcome }> {
   let inputTokens: number | undefined;
-  const isCounted = door.countsInput && onBegun && !chat.native;
+  const isCounted = door.countsInput && onBegun && (!chat.native || translated !== undefined);
   const end = await deps.predictions.converse({
     predictionId: promisedId,
     caller,
@@ -156,6 +172,7 @@ async function converse(
     route,
     door: door.door,
     chat,
+    translated,
     onLive: (live) => {
       // With an Idempotency-Key the prediction continues, and a repeat fetches its answer.
       if (promisedId !== undefined) return;

@@ -33,7 +33,7 @@ export interface DoorRequest {
   metadata: unknown;
   /**
    * The request as a chat call, for backends of other protocols and for agents. Throws faults that name the field.
-   * `backend`: the type of the model's backend; undefined for agents.
+   * `backend`: the type of a backend of the model, which decides about further fields; undefined for agents.
    */
   translate(readImage: ReadImage, backend?: string): Promise<Omit<DoorChat, "maxTokens" | "native">>;
   /** The body of an answer that is not streamed. */

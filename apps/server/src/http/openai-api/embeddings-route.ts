@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { setImmediate as nextTick } from "node:timers/promises";
-import { backendsOf, compileFieldCheck, type Manifest, mostEmbeddingInputs } from "@gantry/wire";
+import { compileFieldCheck, type Manifest, mostEmbeddingInputs } from "@gantry/wire";
 import { doorOperations } from "@gantry/wire/operations";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "../../features/accounts/index.ts";
@@ -77,7 +77,7 @@ async function embed(
     model,
     texts,
     dimensions,
-    ...(backendsOf(model.manifest)[0].type === "openai-embeddings" && { extra }),
+    extra,
     onLive: (live) => {
       // With an Idempotency-Key the prediction continues, and a repeat fetches its answer.
       if (promisedId !== undefined) return;

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { backendsOf, newId } from "@gantry/wire";
+import { newId } from "@gantry/wire";
 import type { FastifyRequest } from "fastify";
 import { scopeOf } from "../../features/accounts/index.ts";
 import type { Model } from "../../features/models/index.ts";
@@ -12,6 +12,7 @@ import {
 } from "../../features/predictions/index.ts";
 import { nothingYet, responseIdOf } from "../../features/responses/index.ts";
 import { fault } from "../../kernel/errors.ts";
+import { readerOfExtras } from "../doors/backend-types.ts";
 import { findTarget } from "../doors/find-target.ts";
 import { imageReaderFor } from "../doors/read-image.ts";
 import { clientPresence } from "../foundation/client-presence.ts";
@@ -41,7 +42,7 @@ export async function answerInBackground(call: BackgroundCall): Promise<Record<s
   const signal = clientPresence(reply);
   const queued = await countWrongInput(deps.predictions.look, { caller, model, route: "async" }, async () => {
     const { input, translate } = await readConversation(call);
-    const chat = await translate(imageReaderFor(deps, { caller, reply, signal }), backendsOf(model.manifest)[0].type);
+    const chat = await translate(imageReaderFor(deps, { caller, reply, signal }), readerOfExtras(model));
     return { model, input, chat: { ...chat, ...(asked.maxTokens !== undefined && { maxTokens: asked.maxTokens }) } };
   });
   const key = checkIdempotencyKey(request.headers["idempotency-key"]);

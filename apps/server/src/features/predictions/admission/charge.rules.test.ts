@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { TokenUsage } from "../../../engines/models/driver.ts";
 import { priceOf } from "../../../kernel/money.ts";
-import { reservationOf } from "../../billing/index.ts";
+import { pricingWith, reservationOf } from "../../billing/index.ts";
 import {
   chargedUsage,
   chargeWhenCancelled,
@@ -45,11 +45,27 @@ const prices = [
 const file = { type: "string", format: "binary", "x-media": "image" as const };
 const object = (properties: object) => ({ type: "object" as const, properties: { ...properties } });
 
-function anyManifest() {
+const anyPricing = () => {
   const priced = prices.filter(() => random(2) === 0);
+  return Object.fromEntries(priced.map((name) => [name, oneOf([0, 0.000001, 0.07, 3, 1_000_000])]));
+};
+const anyType = () => oneOf(["anthropic", "openai-chat", "openai-images", "cog"]);
+const names = ["a", "b", "c"];
+
+/** One backend, or up to three with or without prices of their own. */
+function anyBackends() {
+  if (random(2) === 0) return { backend: { type: anyType() } };
+  const listed = names.slice(0, 1 + random(3)).map((name) => {
+    const own = random(2) === 0 ? {} : { pricing: anyPricing() };
+    return { name, type: anyType(), weight: 1, priority: 0, ...own };
+  });
+  return { backends: listed };
+}
+
+function anyManifest() {
   return {
-    pricing: Object.fromEntries(priced.map((name) => [name, oneOf([0, 0.000001, 0.07, 3, 1_000_000])])),
-    backend: { type: oneOf(["anthropic", "openai-chat", "openai-images", "cog"]) },
+    pricing: anyPricing(),
+    ...anyBackends(),
     timeout_seconds: oneOf([1, 300, 0.5]),
     input: object({ prompt: { type: "string" }, image: file, max_tokens: { type: "number" }, n: { type: "integer" } }),
     output: object(oneOf([{ output: { type: "string", isStream: true } }, { a: file }, { a: file, b: file, c: file }])),
@@ -72,13 +88,15 @@ test("a charge never exceeds its reservation, and is complete within the bounds"
   for (let round = 0; round < 5000; round++) {
     const limit = oneOf([undefined, 1, 1.5, 0, 100, 1e9]);
     const input = { prompt: "x", ...(limit !== undefined && { max_tokens: limit }), n: random(5) };
-    const terms = await termsFor(anyManifest(), input, async () => random(5000));
-    const work = { seconds: oneOf([0, 0.25, 299, 90_000]), usage: anyUsage(), outputs: oneOf([0, 1, 2, 50]) };
+    const manifest = anyManifest();
+    const terms = await termsFor(manifest, input, async () => random(5000));
+    const backend = oneOf((manifest.backends ?? [{ name: "only" }]).map(({ name }) => name));
+    const work = { backend, seconds: oneOf([0, 0.25, 299, 90_000]), usage: anyUsage(), outputs: oneOf([0, 1, 2, 50]) };
     const [reserved, charged] = [reservationOf(terms), chargeWhenDone(terms, work)];
     const what = JSON.stringify({ terms, work });
     expect(charged, what).toBeLessThanOrEqual(reserved);
     expect(chargeWhenCancelled(terms, work), what).toBeLessThanOrEqual(charged);
-    const { pricing, bounds } = terms;
+    const { bounds } = terms;
     const { usage = { inputTokens: 0, outputTokens: 0 } } = work;
     expect(isWithin(chargedUsage(usage, bounds), bounds)).toBe(true);
     const isHonest = isWithin(usage, bounds) && work.seconds <= bounds.seconds && work.outputs <= bounds.outputs;
@@ -88,7 +106,7 @@ test("a charge never exceeds its reservation, and is complete within the bounds"
       const { cachedTokens = 0, cacheWriteTokens = 0 } = usage;
       const { seconds, outputs } = work;
       const used = { ...usage, requests: 1, seconds, outputs, cachedTokens, cacheWriteTokens };
-      expect(charged, what).toBe(priceOf(pricing, used));
+      expect(charged, what).toBe(priceOf(pricingWith(terms, backend), used));
     }
   }
   expect(Math.min(cut, whole)).toBeGreaterThan(200);
@@ -99,6 +117,6 @@ test("a cancelled prediction is charged for tokens and time, not for the request
     pricing: { per_request: 1, per_output: 1, per_second: 0.5, per_million_output_tokens: 1_000_000 },
     bounds: { seconds: 10, outputs: 2, inputTokens: 10, outputTokens: 10 },
   };
-  const work = { seconds: 2, outputs: 2, usage: { inputTokens: 1, outputTokens: 3 } };
+  const work = { backend: "any", seconds: 2, outputs: 2, usage: { inputTokens: 1, outputTokens: 3 } };
   expect(chargeWhenCancelled(terms, work)).toBe(1_000_000 + 3_000_000);
 });

@@ -1,9 +1,11 @@
 import type { Pricing } from "@gantry/wire";
 import type { TokenUsage } from "../../../engines/models/driver.ts";
 import { type Micros, priceOf } from "../../../kernel/money.ts";
-import type { Bounds, Terms } from "../../billing/index.ts";
+import { type Bounds, pricingWith, type Terms } from "../../billing/index.ts";
 
 export interface Work {
+  /** The name of the backend that answered. */
+  backend: string;
   seconds: number;
   /** Limited by `chargedUsage`. */
   usage: TokenUsage | undefined;
@@ -64,12 +66,13 @@ export function chargeWhenCancelled(terms: Terms, work: Work): Micros {
 }
 
 function charge(
-  { pricing, bounds }: Terms,
-  { seconds, usage }: Work,
+  terms: Terms,
+  { backend, seconds, usage }: Work,
   { requests, outputs }: { requests: number; outputs: number },
 ): Micros {
+  const { bounds } = terms;
   const used = chargedUsage(usage ?? { inputTokens: 0, outputTokens: 0 }, bounds);
-  return priceOf(pricing, {
+  return priceOf(pricingWith(terms, backend), {
     requests,
     seconds: Math.min(seconds, bounds.seconds),
     outputs: Math.min(outputs, bounds.outputs),

@@ -94,6 +94,6 @@ test("priced answers are limited upstream to the reservation", () => {
     ["cog", terms.pricing, {}, {}],
   ];
   for (const [type, pricing, input, sent] of cases) {
-    expect(withinTerms({ ...terms, pricing }, { backend: { type } }, input)).toEqual(sent);
+    expect(withinTerms({ ...terms, pricing }, { type }, input)).toEqual(sent);
   }
 });

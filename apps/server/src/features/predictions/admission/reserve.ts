@@ -1,7 +1,7 @@
-import { backendsOf, type Manifest, promptedBackends } from "@gantry/wire";
+import { type BackendConfig, backendsOf, type Manifest, promptedBackends } from "@gantry/wire";
 import { type InputValue, isFileInput, readableText } from "../../../engines/models/driver.ts";
 import { mostTokens, usualAnswerTokens } from "../../../kernel/money.ts";
-import { type Bounds, pricingOf, type Terms } from "../../billing/index.ts";
+import { allPricings, type Bounds, type Prices, pricesOf, type Terms } from "../../billing/index.ts";
 import { isInputPriced } from "./charge.rules.ts";
 
 type PricedModel = Pick<Manifest, "pricing" | "backend" | "backends" | "timeout_seconds" | "context_window" | "output">;
@@ -16,7 +16,7 @@ export function termsFor(
   const outputs = mostOutputs(manifest, input);
   const outputTokens = mostOutputTokens(manifest, input);
   const terms = (inputTokens: number) => termsOf(manifest, { outputs, inputTokens, outputTokens });
-  if (!isInputPriced(manifest.pricing)) return terms(mostTokens);
+  if (!pricesInput(manifest)) return terms(mostTokens);
   const { text, otherTokens } = countable(manifest, input);
   return countTokens(text).then((counted) => terms(inputBound(counted) + otherTokens));
 }
@@ -53,8 +53,9 @@ export function termsOfDoorChat(
   const { context_window: window, max_output_tokens: usual = usualDoorAnswerTokens } = manifest;
   const sent = inputBound(textTokens) + images * tokensOfImage;
   const inputTokens = readsMore ? Math.max(sent, window ?? usualContextWindow) : sent;
-  const left = window === undefined ? usual : Math.max(1, window - textTokens - images * tokensOfImage);
-  const maxTokens = longestAnswer(asked, Math.min(usual, left));
+  const left = window === undefined ? mostTokens : Math.max(1, window - textTokens - images * tokensOfImage);
+  // Small models refuse a limit beyond their window, and clients ask for what their own models can write.
+  const maxTokens = Math.min(longestAnswer(asked, usual), left);
   return { terms: termsOf(manifest, { outputs: 1, inputTokens, outputTokens: maxTokens }), maxTokens };
 }
 
@@ -63,18 +64,27 @@ export function termsOfTexts(manifest: PricedModel, countedTokens: number): Term
   return termsOf(manifest, { outputs: 1, inputTokens: inputBound(countedTokens), outputTokens: 0 });
 }
 
-/** Tokens without a price reserve nothing, so they need no bound. */
+/** Tokens without a price at any backend reserve nothing, so they need no bound. */
 function termsOf(manifest: PricedModel, { outputs, inputTokens, outputTokens }: Omit<Bounds, "seconds">): Terms {
-  const { pricing, timeout_seconds: seconds } = manifest;
+  const prices = pricesOf(manifest);
   return {
-    pricing: pricingOf(manifest),
+    ...prices,
     bounds: {
-      seconds,
+      seconds: manifest.timeout_seconds,
       outputs,
-      inputTokens: isInputPriced(pricing) ? Math.min(inputTokens, mostTokens) : mostTokens,
-      outputTokens: pricing.per_million_output_tokens ? outputTokens : mostTokens,
+      inputTokens: allPricings(prices).some(isInputPriced) ? Math.min(inputTokens, mostTokens) : mostTokens,
+      outputTokens: pricesOutput(prices) ? outputTokens : mostTokens,
     },
   };
+}
+
+/** Whether any backend has a price for input tokens. */
+export function pricesInput(manifest: Pick<PricedModel, "pricing" | "backend" | "backends">): boolean {
+  return allPricings(pricesOf(manifest)).some(isInputPriced);
+}
+
+function pricesOutput(prices: Prices): boolean {
+  return allPricings(prices).some((pricing) => pricing.per_million_output_tokens);
 }
 
 /** A margin, because upstreams use other tokenizers and add text around messages. */
@@ -128,10 +138,10 @@ function isFunction(tool: unknown): boolean {
 
 /** Every file has its own output field. Only OpenAI's images API lets a request ask for fewer. */
 function mostOutputs({ output, ...model }: PricedModel, input: Input): number {
-  const [backend] = backendsOf(model);
   const fields = fileFields(output);
   const { n } = input;
-  const asked = backend.type === "openai-images" && typeof n === "number" && n >= 1 ? Math.floor(n) : fields;
+  const takesNumber = backendsOf(model).every(({ type }) => type === "openai-images");
+  const asked = takesNumber && typeof n === "number" && n >= 1 ? Math.floor(n) : fields;
   return Math.max(1, Math.min(fields, asked));
 }
 
@@ -163,13 +173,9 @@ function longestAnswer(maxTokens: number | undefined, usual: number): number {
  * Adds the reserved limit to the input, if output tokens have a price and the backend accepts a limit. A longer answer would
  * be delivered but not charged.
  */
-export function withinTerms(
-  { pricing, bounds }: Terms,
-  model: Pick<Manifest, "backend" | "backends">,
-  input: Input,
-): Input {
-  const [backend] = backendsOf(model);
-  if (!pricing.per_million_output_tokens || !promptedBackends.has(backend.type)) return input;
+export function withinTerms(terms: Terms, { type }: Pick<BackendConfig, "type">, input: Input): Input {
+  const { bounds } = terms;
+  if (!pricesOutput(terms) || !promptedBackends.has(type)) return input;
   const [, ...otherNames] = limitNames;
   if (otherNames.some((name) => Number(input[name]) >= 1)) return input;
   return input.max_tokens === bounds.outputTokens ? input : { ...input, max_tokens: bounds.outputTokens };
@@ -183,13 +189,12 @@ const needsLimit: ReadonlySet<string> = new Set(["anthropic"]);
  * manifest. Undefined leaves the limit to the driver.
  */
 export function answerLimit(
-  { input, pricing, ...model }: Pick<Manifest, "input" | "backend" | "backends" | "pricing">,
+  model: Pick<Manifest, "input" | "backend" | "backends" | "pricing">,
   asked: number | undefined,
 ): number | undefined {
-  const [backend] = backendsOf(model);
-  const { default: usual, maximum } = input.properties.max_tokens ?? {};
-  if (!needsLimit.has(backend.type)) {
-    if (asked !== undefined || !pricing.per_million_output_tokens) return asked;
+  const { default: usual, maximum } = model.input.properties.max_tokens ?? {};
+  if (!backendsOf(model).some(({ type }) => needsLimit.has(type))) {
+    if (asked !== undefined || !pricesOutput(pricesOf(model))) return asked;
     return isLength(usual) ? Math.max(usual, usualAnswerTokens) : usualAnswerTokens;
   }
   const most = isLength(usual) ? usual : isLength(maximum) && maximum < usualAnswerTokens ? maximum : undefined;

@@ -100,7 +100,7 @@ const endingFields = (one: Ending): Field[] => [
   one.cacheWriteTokens,
   one.streamDetails,
   one.price,
-  undefined,
+  one.backend,
   undefined,
 ];
 

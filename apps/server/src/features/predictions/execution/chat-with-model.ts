@@ -5,10 +5,10 @@ import { Fault, fault } from "../../../kernel/errors.ts";
 import type { Micros } from "../../../kernel/money.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
-import { answerLimit, termsOfChat, withinTerms } from "../admission/reserve.ts";
+import { answerLimit, termsOfChat } from "../admission/reserve.ts";
 import { endedUnused, type StoredOutput, stopReasons } from "../prediction.ts";
 import { findEndedCall, findLiveClaim } from "../store.ts";
-import { isHandedOn, type RunDeps, runPrediction } from "./run-prediction.ts";
+import { isHandedOn, type RunDeps, type RunRequest, runPrediction } from "./run-prediction.ts";
 
 export interface ChatRequest {
   /** Stored by the run before the call, so that after a crash the answer is recalled instead of paid for again. */
@@ -48,8 +48,7 @@ export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promis
   const { chat, signal, caller, model, predictionId, runId, mustBeCovered, sponsorId, inputTokens } = request;
   const asked = answerLimit(model.manifest, chat.maxTokens);
   const terms = termsOfChat(model.manifest, { inputTokens, maxTokens: asked });
-  const input = withinTerms(terms, model.manifest, asked === undefined ? {} : { max_tokens: asked });
-  const maxTokens = typeof input.max_tokens === "number" ? input.max_tokens : undefined;
+  const input: RunRequest["input"]["input"] = asked === undefined ? {} : { max_tokens: asked };
   let isOurs = () => false;
   const { outcome } = await runPrediction(deps, {
     predictionId,
@@ -70,12 +69,14 @@ export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promis
       else signal.addEventListener("abort", stop, { once: true });
     },
     perform: async (driver: ModelDriver & Partial<ChatDriver>, call) => {
+      const { max_tokens: maxTokens } = call.input;
       if (!driver.chat) throw fault("downstream_service_error", "The model does not support conversations with tools");
       const { usage, ...answer } = await driver.chat({
         ...chat,
         repeats: true,
-        ...(maxTokens !== undefined && { maxTokens }),
+        ...(typeof maxTokens === "number" && { maxTokens }),
         signal: call.signal,
+        onBegun: call.onBegun,
       });
       return { output: { answer: answer as unknown as OutputValue }, usage };
     },

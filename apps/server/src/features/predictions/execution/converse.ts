@@ -7,9 +7,9 @@ import { isRecord } from "../../../kernel/is-record.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Terms } from "../../billing/index.ts";
 import type { Model } from "../../models/index.ts";
-import { isInputPriced } from "../admission/charge.rules.ts";
-import { termsOfDoorChat, tokensOfImage } from "../admission/reserve.ts";
+import { pricesInput, termsOfDoorChat, tokensOfImage } from "../admission/reserve.ts";
 import { type Outcome, type StoredOutput, streamedField } from "../prediction.ts";
+import type { Perform } from "./execute-prediction.ts";
 import { type RunDeps, type RunRequest, runPrediction } from "./run-prediction.ts";
 
 export interface ConverseRequest extends Pick<RunRequest, "predictionId" | "onLive" | "onAccepted"> {
@@ -18,11 +18,14 @@ export interface ConverseRequest extends Pick<RunRequest, "predictionId" | "onLi
   route: "sync" | "stream";
   door: Door;
   chat: DoorChat;
+  /** The request for backends that do not speak the protocol of `chat.native`. */
+  translated?: (() => Promise<DoorChat>) | undefined;
   /** If set, the input is always counted. Called before admission. */
   onCounted?(inputTokens: number): void;
 }
 
-export type DoorChat = Omit<ChatCall, "signal">;
+/** `extra` has fields that only backends of OpenAI's protocol read. */
+export type DoorChat = Omit<ChatCall, "signal" | "onBegun">;
 
 /** The answer to a conversation, without its usage. */
 export type Reply = Omit<ChatResult, "usage">;
@@ -36,7 +39,7 @@ export interface ConverseEnd {
 
 /** Asks a text model for a client of a chat protocol: admitted, charged and counted like any prediction. */
 export async function converse(deps: RunDeps, request: ConverseRequest): Promise<ConverseEnd> {
-  const { chat, model, onCounted, ...rest } = request;
+  const { chat, translated, model, onCounted, ...rest } = request;
   const { terms, maxTokens, inputTokens, images } = await planChat(deps, model, chat, onCounted !== undefined);
   onCounted?.((inputTokens ?? 0) + images * tokensOfImage);
   const { predictionId, outcome } = await runPrediction(deps, {
@@ -45,7 +48,7 @@ export async function converse(deps: RunDeps, request: ConverseRequest): Promise
     input: { input: {}, user: undefined },
     terms,
     inputTokens,
-    perform: performChat(model, { ...chat, maxTokens }),
+    perform: performChat(model, chat, { maxTokens, translated }),
   });
   const reply = outcome.kind === "done" ? storedReply(outcome.output) : undefined;
   return { predictionId, outcome, reply };
@@ -61,18 +64,30 @@ export async function planChat(
   const { text, images, readsMore } = chat.native
     ? nativeSize(chat.native.body)
     : { text: promptText(chat), images: imagesIn(chat.messages), readsMore: false };
-  const isCounted = mustCount || isInputPriced(manifest.pricing) || manifest.context_window !== undefined;
+  const isCounted = mustCount || pricesInput(manifest) || manifest.context_window !== undefined;
   const textTokens = isCounted ? await estimateTokens(text) : 0;
   const planned = termsOfDoorChat(manifest, { textTokens, images, readsMore, maxTokens: chat.maxTokens });
   return { ...planned, inputTokens: isCounted ? textTokens : undefined, images };
 }
 
-export function performChat(model: Model, chat: DoorChat): NonNullable<RunRequest["perform"]> {
-  return async (driver: ModelDriver & Partial<ChatDriver>, { signal }) => {
+export function performChat(
+  model: Model,
+  chat: DoorChat,
+  { maxTokens, translated }: { maxTokens: number | undefined } & Pick<ConverseRequest, "translated">,
+): Perform {
+  return async (driver: ModelDriver & Partial<ChatDriver>, { signal, onBegun }, backend) => {
     if (!driver.chat) throw fault("downstream_service_error", "The model does not support conversations");
-    if (chat.native && driver.protocol !== chat.native.protocol)
+    const isSpoken = !chat.native || driver.protocol === chat.native.protocol;
+    if (!isSpoken && !translated)
       throw fault("service_unavailable", "The model was changed during the request. Send the request again.");
-    const { usage, ...reply } = await driver.chat({ ...chat, signal });
+    const { extra, ...own } = isSpoken || !translated ? chat : await translated();
+    const { usage, ...reply } = await driver.chat({
+      ...own,
+      ...(extra && backend.type === "openai-chat" && { extra }),
+      ...(maxTokens !== undefined && { maxTokens }),
+      signal,
+      onBegun,
+    });
     return { output: outputOf(model, reply), usage };
   };
 }

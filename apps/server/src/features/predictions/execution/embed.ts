@@ -9,8 +9,8 @@ import {
 import { fault } from "../../../kernel/errors.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
-import { chargedUsage, isInputPriced } from "../admission/charge.rules.ts";
-import { termsOfTexts } from "../admission/reserve.ts";
+import { chargedUsage } from "../admission/charge.rules.ts";
+import { pricesInput, termsOfTexts } from "../admission/reserve.ts";
 import type { Outcome, StoredOutput } from "../prediction.ts";
 import { type RunDeps, type RunRequest, runPrediction } from "./run-prediction.ts";
 
@@ -40,7 +40,7 @@ export interface EmbedEnd {
 export async function embed(deps: RunDeps, request: EmbedRequest): Promise<EmbedEnd> {
   const { texts, dimensions, extra, ...rest } = request;
   const { manifest } = request.model;
-  const counted = isInputPriced(manifest.pricing) ? await deps.estimateTokens(texts.join("\n")) : undefined;
+  const counted = pricesInput(manifest) ? await deps.estimateTokens(texts.join("\n")) : undefined;
   const terms = termsOfTexts(manifest, counted ?? 0);
   let embedded: Embedded | undefined;
   const { predictionId, outcome } = await runPrediction(deps, {
@@ -50,9 +50,17 @@ export async function embed(deps: RunDeps, request: EmbedRequest): Promise<Embed
     input: { input: {}, user: undefined },
     terms,
     inputTokens: counted,
-    perform: async (driver: ModelDriver & Partial<EmbeddingDriver>, { predictionId: id, signal }) => {
+    perform: async (driver: ModelDriver & Partial<EmbeddingDriver>, { predictionId: id, signal, onBegun }, backend) => {
       if (!driver.embed) throw fault("downstream_service_error", "The model does not return vectors");
-      const { vectors, usage } = await driver.embed({ predictionId: id, texts, dimensions, extra, signal });
+      const { vectors, usage } = await driver.embed({
+        predictionId: id,
+        texts,
+        dimensions,
+        // Fields of the protocol mean nothing to backends of other types.
+        ...(backend.type === "openai-embeddings" && extra && { extra }),
+        signal,
+        onBegun,
+      });
       embedded = { vectors, inputTokens: chargedUsage(usage, terms.bounds).inputTokens };
       const isKept = request.predictionId !== undefined && canBeStored(vectors);
       return { output: isKept ? storable(embedded) : {}, usage };

@@ -14,7 +14,7 @@ import type { Span, Telemetry } from "../../../engines/telemetry/telemetry.ts";
 import { createDeadlinesByLength } from "../../../kernel/deadlines.ts";
 import { Fault, fault } from "../../../kernel/errors.ts";
 import type { Log } from "../../../kernel/log.ts";
-import type { Terms } from "../../billing/index.ts";
+import { pricingWith, type Terms } from "../../billing/index.ts";
 import type { Model } from "../../models/index.ts";
 import {
   chargedUsage,
@@ -26,6 +26,8 @@ import {
   isWithin,
 } from "../admission/charge.rules.ts";
 import { withinTerms } from "../admission/reserve.ts";
+import type { Attempt } from "../backends/call-backends.ts";
+import type { ListedBackends } from "../backends/open-backends.ts";
 import { type Outcome, type StoredOutput, streamDetailsOf } from "../prediction.ts";
 import type { LivePrediction } from "./live-predictions.ts";
 import { describeModelCall, usageAttributes } from "./model-span.rules.ts";
@@ -34,6 +36,8 @@ import { checkedOutput, makesFiles } from "./output-check.rules.ts";
 export interface ExecutionDeps {
   log: Log;
   telemetry: Telemetry;
+  /** Calls one of the backends that a model lists. */
+  backends: Pick<ListedBackends, "call" | "isOpen">;
   /** Rejects with a fault if the model cannot be called. Its text may depend on the caller. */
   driverOf(model: Model, backend: ListedBackend, callerId: string): Promise<ModelDriver>;
   storeOutput(owner: string, predictionId: string, field: string, file: FileOutput): Promise<string>;
@@ -51,11 +55,13 @@ export interface Execution {
   terms: Terms;
   onFragment?: ((field: string, text: string) => void | Promise<void>) | undefined;
   /** Defaults to `driver.run`. */
-  perform?: ((driver: ModelDriver, call: ModelCall) => Promise<ModelResult>) | undefined;
+  perform?: Perform | undefined;
 }
 
+export type Perform = (driver: ModelDriver, call: ModelCall, backend: ListedBackend) => Promise<ModelResult>;
+
 const noReader = () => {};
-const runDriver = (driver: ModelDriver, call: ModelCall) => driver.run(call);
+const runDriver: Perform = (driver, call) => driver.run(call);
 
 /** Runs the driver under the model's time limit and the abort signal, and stores the files of its output. Never rejects. */
 export function executePrediction(deps: ExecutionDeps, execution: Execution): Promise<Outcome> {
@@ -68,50 +74,76 @@ export function executePrediction(deps: ExecutionDeps, execution: Execution): Pr
 const timeLimits = createDeadlinesByLength();
 
 async function execute(deps: ExecutionDeps, execution: Execution, span: Span): Promise<Outcome> {
-  const { live, userId, model, terms } = execution;
-  const startedAt = performance.now();
+  const { live, model, terms } = execution;
+  const attempt = firstAttempt(execution);
   const timeLimit = timeLimits(model.manifest.timeout_seconds * 1000).add(live);
   try {
-    const driver = await deps.driverOf(model, backendsOf(model.manifest)[0], userId);
-    const result = await deps.telemetry.inSpan(
-      () => describeModelCall(model, execution.input, live.id),
-      (call) => callDriver(deps, execution, driver, call),
-    );
-    const inferenceMs = withoutWaiting(performance.now() - startedAt, result.waitedMs);
+    const result = model.manifest.backends
+      ? await deps.backends.call({ model, signal: live.signal, attempt, run: () => call(deps, execution, attempt) })
+      : await call(deps, execution, attempt);
+    const inferenceMs = timeAt(attempt, result.waitedMs);
     const files = Object.values(result.output).filter(isFile).length;
     const stored = files > 0 ? await storeFiles(deps, execution, result) : (result.output as StoredOutput);
     // The manifest describes the output of `driver.run` only.
     const output = execution.perform ? stored : checkedOutput(model.manifest.output, stored);
     const outputs = files > 0 || !makesFiles(model.manifest.output) ? Math.max(1, files) : 0;
-    const usage = withinBounds(deps, execution, await usageOf(deps, execution, result));
-    const price = chargeWhenDone(terms, { seconds: inferenceMs / 1000, usage, outputs });
+    const backend = nameOf(attempt);
+    const usage = withinBounds(deps, execution, await usageOf(deps, execution, backend, result));
+    const price = chargeWhenDone(terms, { backend, seconds: inferenceMs / 1000, usage, outputs });
     const streamDetails = streamDetailsOf(model, usage);
-    return { kind: "done", output, usage, streamDetails, inferenceMs, price };
+    return { kind: "done", output, usage, streamDetails, inferenceMs, price, backend };
   } catch (error) {
     const failure = toFailure(deps.log, live, error);
     span.fail(failure.type);
-    const waitedMs = error instanceof Interrupted ? error.waitedMs : 0;
-    const inferenceMs = withoutWaiting(performance.now() - startedAt, waitedMs);
+    const inferenceMs = timeAt(attempt, error instanceof Interrupted ? error.waitedMs : 0);
+    const backend = nameOf(attempt);
     // Counted after the time was taken, so that counting does not add to it.
     const usage = withinBounds(deps, execution, await usageBeforeStop(live, error));
     span.set(usageAttributes(usage));
     const cancelled = failure.type === "generation_cancelled";
-    const price = cancelled ? chargeWhenCancelled(terms, { seconds: inferenceMs / 1000, usage, outputs: 0 }) : 0;
+    const work = { backend, seconds: inferenceMs / 1000, usage, outputs: 0 };
+    const price = cancelled ? chargeWhenCancelled(terms, work) : 0;
     const streamDetails = usage && streamDetailsOf(model, usage);
-    return { kind: "failed", fault: failure, usage, streamDetails, inferenceMs, price };
+    return { kind: "failed", fault: failure, usage, streamDetails, inferenceMs, price, backend };
   } finally {
     timeLimit.leave();
   }
 }
 
-function withoutWaiting(elapsedMs: number, waitedMs = 0): number {
-  return Math.max(0, elapsedMs - Math.max(0, waitedMs));
+/** The first try. Of listed backends none is chosen yet. */
+function firstAttempt({ live, model: { manifest } }: Execution): Attempt {
+  const backend = manifest.backends ? undefined : backendsOf(manifest)[0];
+  const startedAt = performance.now();
+  return { backend, startedAt, signal: live.signal, hasDriver: false, onBegun: undefined };
+}
+
+/** The time at the backend that was tried last, without failed tries and waits. */
+function timeAt({ startedAt }: Attempt, waitedMs = 0): number {
+  return startedAt === undefined ? 0 : Math.max(0, performance.now() - startedAt - Math.max(0, waitedMs));
+}
+
+/** Empty if no backend was tried. */
+function nameOf({ backend }: Attempt): string {
+  return backend?.name ?? "";
+}
+
+async function call(deps: ExecutionDeps, execution: Execution, attempt: Attempt): Promise<ModelResult> {
+  const { model, live, input, userId } = execution;
+  const { backend } = attempt;
+  if (!backend) throw new Error("no backend was chosen");
+  const driver = await deps.driverOf(model, backend, userId);
+  attempt.hasDriver = true;
+  return deps.telemetry.inSpan(
+    () => describeModelCall(model, backend, input, live.id),
+    (span) => callDriver(deps, execution, attempt, { backend, driver, span }),
+  );
 }
 
 /** The reported usage. Counted here if the backend reports none for priced tokens, or implausible figures. */
 async function usageOf(
   deps: ExecutionDeps,
   execution: Execution,
+  backend: string,
   { usage, output }: ModelResult,
 ): Promise<TokenUsage | undefined> {
   if (usage && isBelievable(usage)) return usage;
@@ -121,7 +153,7 @@ async function usageOf(
       { model: model.endpointId, prediction_id: live.id, reported: usage },
       "A backend reports more tokens than an answer can have. The tokens were counted here instead.",
     );
-  } else if (!isPricedByTokens(execution.terms.pricing)) return undefined;
+  } else if (!isPricedByTokens(pricingWith(execution.terms, backend))) return undefined;
   return counted(deps, execution, output);
 }
 
@@ -156,16 +188,16 @@ async function counted(
 
 async function callDriver(
   { telemetry }: ExecutionDeps,
-  { live, model, terms, input, onFragment = noReader, perform = runDriver }: Execution,
-  driver: ModelDriver,
-  span: Span,
+  { live, terms, input, onFragment = noReader, perform = runDriver }: Execution,
+  { signal, onBegun }: Attempt,
+  { backend, driver, span }: { backend: ListedBackend; driver: ModelDriver; span: Span },
 ): Promise<ModelResult> {
-  const { type } = backendsOf(model.manifest)[0];
+  const { type } = backend;
   const startedAt = performance.now();
   try {
-    const limited = withinTerms(terms, model.manifest, input);
-    const call = { predictionId: live.id, input: limited, signal: live.signal, onFragment };
-    const result = await orStopped(live, perform(driver, call));
+    const limited = withinTerms(terms, backend, input);
+    const call = { predictionId: live.id, input: limited, signal, onFragment, onBegun };
+    const result = await orStopped(live, perform(driver, call, backend));
     const { usage } = result;
     const isBelieved = usage !== undefined && isBelievable(usage);
     if (isBelieved && !isCountable(usage)) throw impossibleUsage();
@@ -173,7 +205,7 @@ async function callDriver(
     if (isBelieved) span.set(usageAttributes(usage));
     return result;
   } catch (error) {
-    const failure = faultTypeOf(live.signal.aborted ? live.signal.reason : error);
+    const failure = faultTypeOf(signal.aborted ? signal.reason : error);
     telemetry.modelCalled(type, performance.now() - startedAt, failure);
     span.fail(failure);
     throw error;

@@ -1,4 +1,4 @@
-import { backendsOf } from "@gantry/wire";
+import type { ListedBackend } from "@gantry/wire";
 import type { InputValue, TokenUsage } from "../../../engines/models/driver.ts";
 import type { Attributes, SpanOptions } from "../../../engines/telemetry/telemetry.ts";
 import type { Model } from "../../models/index.ts";
@@ -16,10 +16,10 @@ const operations: Readonly<Record<string, string>> = { text: "chat", embedding: 
 /** The span of a call to a model's backend. Contains figures, never content. */
 export function describeModelCall(
   { manifest, endpointId }: Model,
+  { type, model, url, name: backend }: ListedBackend,
   input: Readonly<Record<string, InputValue>>,
   predictionId: string,
 ): SpanOptions {
-  const { type, model, url } = backendsOf(manifest)[0];
   const operation = operations[manifest.kind] ?? "generate_content";
   const name = model ?? endpointId;
   const number = (field: string) => (typeof input[field] === "number" ? input[field] : undefined);
@@ -35,6 +35,7 @@ export function describeModelCall(
       "gen_ai.request.seed": number("seed"),
       "server.address": url === undefined ? undefined : URL.parse(url)?.hostname,
       "gantry.model": endpointId,
+      "gantry.backend": manifest.backends ? backend : undefined,
       "gantry.prediction_id": predictionId,
     },
   };

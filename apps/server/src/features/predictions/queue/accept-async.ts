@@ -65,6 +65,8 @@ export async function acceptAsync(
     deps.telemetry.concerns(id, "async");
     const trace = deps.telemetry.traceparent();
     if (trace !== undefined) await insertTrace(deps.database.sql, id, trace);
+    const { backends, bounds } = terms;
+    const pricing = backends ? { ...terms.pricing, backends } : terms.pricing;
     const arrival: ArrivingPrediction = {
       id,
       userId: caller.userId,
@@ -80,8 +82,8 @@ export async function acceptAsync(
       hasSlot: slot !== undefined,
       queued: {
         input: JSON.stringify(stored),
-        pricing: JSON.stringify(terms.pricing),
-        bounds: JSON.stringify(terms.bounds),
+        pricing: JSON.stringify(pricing),
+        bounds: JSON.stringify(bounds),
         baseUrl: base,
         ...(webhook && {
           webhookDestination: webhook.destination,
@@ -102,7 +104,8 @@ export async function acceptAsync(
         modelId: model.id,
         modelName: model.endpointId,
         input: stored,
-        ...terms,
+        pricing,
+        bounds,
         acceptedAt: new Date().toISOString(),
         waitedMs: 0,
         hasWebhook: webhook !== undefined,

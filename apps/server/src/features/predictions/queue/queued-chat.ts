@@ -52,9 +52,10 @@ export function chatOfJob(
   const output = streamedField(model) ?? field;
   return {
     inputTokens: typeof inputTokens === "number" ? inputTokens : undefined,
-    perform: async (driver, call) => {
-      const chat = isFileInput(stored) ? await readChat(stored) : (stored as unknown as DoorChat);
-      return performChat(model, { ...chat, onText: (text) => call.onFragment(output, text) })(driver, call);
+    perform: async (driver, call, backend) => {
+      const { maxTokens, ...chat } = isFileInput(stored) ? await readChat(stored) : (stored as unknown as DoorChat);
+      const streamed = { ...chat, onText: (text: string) => call.onFragment(output, text) };
+      return performChat(model, streamed, { maxTokens })(driver, call, backend);
     },
   };
 }

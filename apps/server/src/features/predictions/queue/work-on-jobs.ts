@@ -8,7 +8,7 @@ import { mostTokens } from "../../../kernel/money.ts";
 import { Register } from "../../../kernel/register.ts";
 import { Ring } from "../../../kernel/ring.ts";
 import { sleep } from "../../../kernel/sleep.ts";
-import type { Bounds } from "../../billing/index.ts";
+import type { Bounds, Prices } from "../../billing/index.ts";
 import type { Model } from "../../models/index.ts";
 import { type ExecutionDeps, executePrediction } from "../execution/execute-prediction.ts";
 import type { LivePredictions } from "../execution/live-predictions.ts";
@@ -162,7 +162,7 @@ export function createWorker(deps: WorkerDeps): Worker {
         model,
         input,
         ...chatOfJob(model, input),
-        terms: { pricing: job.pricing, bounds: job.bounds ?? unbounded },
+        terms: { ...pricesOfJob(job), bounds: job.bounds ?? unbounded },
         ...(fragments && { onFragment: (name, text) => fragments.add(name, text) }),
       });
       outcome = fragments?.close(outcome) ?? outcome;
@@ -243,6 +243,12 @@ export function createWorker(deps: WorkerDeps): Worker {
       deps.wakeWorkers();
     },
   };
+}
+
+function pricesOfJob({ pricing: stored }: ClaimedJob): Prices {
+  if (!stored.backends) return { pricing: stored };
+  const { backends, ...pricing } = stored;
+  return { pricing, backends };
 }
 
 function hasUnavailableEngine(outcome: Outcome): outcome is Outcome & { kind: "failed" } {

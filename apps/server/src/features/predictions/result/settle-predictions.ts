@@ -207,5 +207,6 @@ function toEnding(id: string, claim: number, outcome: Outcome): Ending {
     cacheWriteTokens: usage?.cacheWriteTokens,
     streamDetails: outcome.streamDetails && JSON.stringify(outcome.streamDetails),
     price: outcome.price,
+    backend: outcome.backend || undefined,
   };
 }

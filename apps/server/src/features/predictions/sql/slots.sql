@@ -71,6 +71,9 @@ returns setof live_predictions language sql as $$
       -- A node of an earlier version would fail a queued conversation.
       and (l.route <> 'async' or l.door is distinct from 'openai-responses'
         or exists (select 1 from nodes n where n.id = node and n.runs_chats))
+      -- It cannot call a model that lists several backends either.
+      and (exists (select 1 from nodes n where n.id = node and n.lists_backends)
+        or (select md.manifest -> 'backends' from models md where md.id = l.model_id) is null)
   ), allowed as (
     select f.id, f.model_id, f.i, row_number() over (partition by f.model_id order by f.i) as of_model
     from present f join wallets w on w.user_id = f.user_id join users u on u.id = f.user_id
