@@ -112,7 +112,7 @@ export default {
       { path: `${server}features/`, pathNot: test },
       {
         path: `${server}engines/`,
-        pathNot: `${server}engines/(database/database|blobs/blobs|models/driver|models/chat|models/embeddings|models/native-size|models/providers/providers|vault/vault|net/net|media/media|sandbox/sandbox|queue/queue|tools/tools|templates/templates|schemas/schemas|telemetry/telemetry)\\.ts$`,
+        pathNot: `${server}engines/(database/database|blobs/blobs|models/driver|models/chat|models/embeddings|models/failover|models/native-size|models/providers/providers|vault/vault|net/net|media/media|sandbox/sandbox|queue/queue|tools/tools|templates/templates|schemas/schemas|telemetry/telemetry)\\.ts$`,
       },
     ),
     forbid(

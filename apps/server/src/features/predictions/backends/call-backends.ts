@@ -6,7 +6,7 @@ import {
   failoverOf,
   longestWaitMs,
   verdictOf,
-} from "../../../engines/models/failover.rules.ts";
+} from "../../../engines/models/failover.ts";
 import type { Telemetry } from "../../../engines/telemetry/telemetry.ts";
 import { Fault, fault, isUnavailable } from "../../../kernel/errors.ts";
 import { sleep } from "../../../kernel/sleep.ts";

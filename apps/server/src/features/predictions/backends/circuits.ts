@@ -1,5 +1,5 @@
 import type { Database } from "../../../engines/database/database.ts";
-import type { Failover } from "../../../engines/models/failover.rules.ts";
+import type { Failover } from "../../../engines/models/failover.ts";
 import type { Log } from "../../../kernel/log.ts";
 import { repeat } from "../../../kernel/repeat.ts";
 import {

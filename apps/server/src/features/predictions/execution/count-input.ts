@@ -1,7 +1,7 @@
 import { backendsOf, type ListedBackend } from "@gantry/wire";
 import type { ChatDriver, NativeRequest } from "../../../engines/models/chat.ts";
 import type { ModelDriver } from "../../../engines/models/driver.ts";
-import { failoverOf } from "../../../engines/models/failover.rules.ts";
+import { failoverOf } from "../../../engines/models/failover.ts";
 import { nativeSize } from "../../../engines/models/native-size.ts";
 import { Fault } from "../../../kernel/errors.ts";
 import type { Caller } from "../../accounts/index.ts";

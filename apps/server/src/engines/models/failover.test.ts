@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { fault } from "../../kernel/errors.ts";
 import { NetError, type NetFailure } from "../net/net.ts";
-import { failoverOf } from "./failover.rules.ts";
+import { failoverOf } from "./failover.ts";
 import { broken, refusedContent, toFault, UpstreamFailure, UpstreamLost } from "./upstream.ts";
 
 const answered = (status: number, body = "", headers = {}) => toFault(new UpstreamFailure({ status, body, headers }));
