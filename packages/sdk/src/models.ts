@@ -1,4 +1,4 @@
-import type { Manifest, ManifestPatch, TakenDown } from "@gantry/wire";
+import type { BackendRecord, Manifest, ManifestPatch, TakenDown } from "@gantry/wire";
 import { at, modelParams } from "./address.ts";
 import { eachOf, type Page, type PageQuery } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
@@ -47,6 +47,8 @@ export interface Models {
   update(model: string, change: ModelChange, options?: CallOptions): Promise<ModelCard>;
   /** Deletes a model. Accepted predictions still finish; new ones are refused. */
   delete(model: string, options?: CallOptions): Promise<void>;
+  /** The backends of a model of yours, with their state and figures. */
+  backends(model: string, options?: PageQuery & CallOptions): Promise<Page<BackendRecord>>;
   /** Restores a deleted built-in model in its current version. Only for admins. */
   restore(model: string, options?: CallOptions): Promise<ModelCard>;
 }
@@ -69,6 +71,8 @@ export function models({ json, send }: Transport): Models {
     async delete(model, { signal } = {}) {
       await send({ ...at("DELETE /api/v1/{owner}/{model}", modelParams(model)), signal });
     },
+    backends: async (model, { signal, ...query } = {}) =>
+      json({ ...at("GET /api/v1/{owner}/{model}/backends", modelParams(model)), query, signal }),
     restore: async (model, { signal } = {}) =>
       json({ ...at("POST /api/v1/{owner}/{model}/restore", modelParams(model)), signal }),
   };

@@ -76,6 +76,7 @@ export {
   runsQuery,
 } from "./agents-queries.ts";
 export { type AliasRecord, aliasRecord, type PutAliasBody, putAliasBody } from "./aliases.ts";
+export { type BackendRecord, backendRecord } from "./backend-record.ts";
 export { type BackendType, backendTypes, promptedBackends } from "./backend-schema.ts";
 export { backendsOf, givenBackends } from "./backends.ts";
 export { asksNothing } from "./check-prompt.ts";

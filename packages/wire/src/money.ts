@@ -64,6 +64,12 @@ export const usageRecord = z.object({
   price: amount("").describe("Dollars; 0 if it failed."),
   cache_write_tokens: z.int().describe("Input tokens that the backend wrote to its cache."),
   door: z.enum(doors).nullable().describe("The protocol of the client; null for Gantry's own API."),
+  backend: z
+    .string()
+    .nullable()
+    .describe(
+      "The backend that answered, or the last one that was tried. Null for models of others and keys limited to models.",
+    ),
 });
 /** A prediction that has ended, and what it cost. */
 export type UsageRecord = z.infer<typeof usageRecord>;

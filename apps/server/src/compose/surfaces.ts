@@ -114,7 +114,7 @@ export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
     ],
   });
   await app.register(agentsApi, { log, routes: parts.agentsRoutes });
-  await app.register(modelCards, { models, authenticate, version: parts.version });
+  await app.register(modelCards, { models, predictions: parts.predictions, authenticate, version: parts.version });
   await app.register(modelApi, parts);
   await app.register(mcpApi, { log, authenticate, tools: parts.mcpTools, publicUrl, version: parts.version });
   await app.ready();

@@ -66,13 +66,14 @@ export interface UsageRow {
   cacheWriteTokens: number;
   price: Micros;
   door: string | null;
+  backend: string | null;
 }
 
 const usageFields = (sql: Sql) => sql`
   request_id as "requestId", model_name as "modelName", route, status,
   ${momentOf(sql, sql`created_at`)} as "createdAt", inference_ms as "inferenceMs",
   input_tokens as "inputTokens", output_tokens as "outputTokens", cached_tokens as "cachedTokens",
-  cache_write_tokens as "cacheWriteTokens", price_micros as price, door`;
+  cache_write_tokens as "cacheWriteTokens", price_micros as price, door, backend`;
 
 export function usageOf(userId: string): TimedList {
   return {

@@ -12,6 +12,7 @@ export { sentenceAboutRequest, type TokenUsage } from "../../engines/models/driv
 export { base64OfVector } from "../../engines/models/embeddings.ts";
 export { countWrongInput, type RateFigures, rateHeaders } from "./admission/admit-predictions.ts";
 export { answerLimit, termsOfChat, tokensOfImage } from "./admission/reserve.ts";
+export type { BackendState } from "./backends/read-backends.ts";
 export type { ChatAnswer, ChatEnd, ChatRequest, RecalledCall } from "./execution/chat-with-model.ts";
 export {
   type ConverseEnd,

@@ -22,6 +22,7 @@ import { countFlow } from "./admission/flow-counts.ts";
 import { termsFor } from "./admission/reserve.ts";
 import { createPredictionWriter } from "./admission/write-predictions.ts";
 import { openBackends } from "./backends/open-backends.ts";
+import { type BackendState, readBackends } from "./backends/read-backends.ts";
 import { startCancellation } from "./execution/cancel-prediction.ts";
 import {
   type ChatEnd,
@@ -146,6 +147,8 @@ export interface Predictions {
   /** Download links of the files among a prediction's outputs, by field. */
   linksOf(predictionId: string, output: StoredOutput, base: string): Promise<Record<string, unknown>>;
   flow(modelId: string): Promise<FlowFigures>;
+  /** The backends of a model with their state, in the order of the manifest. */
+  backends(model: Model): Promise<BackendState[]>;
   underWay(): number;
   /**
    * Lets running predictions end within the time. The rest returns to the queue, or fails with an error of the server if a
@@ -227,6 +230,7 @@ export async function openPredictions(given: PredictionsDeps): Promise<Predictio
     cancel: cancellation.cancel,
     linksOf: (predictionId, output, base) => fileLinks(predictionId, output, base, linkOf),
     flow: (modelId) => selectFlow(database.sql, modelId),
+    backends: (model) => readBackends(database.sql, model),
     underWay: () => live.size,
     async drain(milliseconds) {
       feed.release();

@@ -1,9 +1,17 @@
 import { Readable } from "node:stream";
-import { firstSegments, type MeRecord, usernamePattern } from "@gantry/wire";
+import { firstSegments, type MeRecord, type UsageRecord, usernamePattern } from "@gantry/wire";
 import { accountOperations } from "@gantry/wire/operations";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { type Caller, everythingOf, mayAdministrate, type Scope, scopeOf } from "../../features/accounts/index.ts";
+import {
+  type Caller,
+  everythingOf,
+  isConfined,
+  mayAdministrate,
+  type Scope,
+  scopeOf,
+} from "../../features/accounts/index.ts";
 import type { UsageRow } from "../../features/billing/index.ts";
+import { isAdmin } from "../../features/models/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { dollarsOfMicros } from "../../kernel/money.ts";
 import { listEnvelope, rangeOf } from "../foundation/page-query.ts";
@@ -41,10 +49,11 @@ export function accountRoutes(app: FastifyInstance, { billing, storageOf, versio
   route(app, listUsage, { unchecked: "query" }, async ({ caller, request, reply }) => {
     const scope = scopeOf(caller);
     const { page, wantsPage, range } = readDatedListQuery(request.query);
+    const toWire = (row: UsageRow) => usageToWire(row, viewerOf(caller));
     reply.header("vary", "Accept");
     if (!prefersOverJson(request.headers.accept, "text/csv")) {
       const { entries, total } = await billing.listUsage(scope, range, rangeOf(page));
-      return listEnvelope(entries.map(usageToWire), page, total);
+      return listEnvelope(entries.map(toWire), page, total);
     }
     const portions = wantsPage
       ? [(await billing.listUsage(scope, range, rangeOf(page))).entries]
@@ -52,7 +61,7 @@ export function accountRoutes(app: FastifyInstance, { billing, storageOf, versio
     return reply
       .type("text/csv; charset=utf-8; header=present")
       .header("content-disposition", 'attachment; filename="usage.csv"')
-      .send(Readable.from(asCsv(portions), { highWaterMark: 1 }));
+      .send(Readable.from(asCsv(portions, toWire), { highWaterMark: 1 }));
   });
 
   route(app, listLedger, { unchecked: "query" }, async ({ caller, query }) => {
@@ -97,7 +106,15 @@ const expensesAddresses = [
 ];
 
 /** Reads each portion when the client has received the one before. */
-async function* asCsv(portions: AsyncIterable<UsageRow[]> | Iterable<UsageRow[]>): AsyncGenerator<string> {
+async function* asCsv(
+  portions: AsyncIterable<UsageRow[]> | Iterable<UsageRow[]>,
+  toWire: (row: UsageRow) => UsageRecord,
+): AsyncGenerator<string> {
   yield csvHeader;
-  for await (const rows of portions) if (rows.length > 0) yield csvLines(rows.map(usageToWire));
+  for await (const rows of portions) if (rows.length > 0) yield csvLines(rows.map(toWire));
+}
+
+function viewerOf(caller: Caller): Parameters<typeof usageToWire>[1] {
+  if (isAdmin(caller)) return "admin";
+  return isConfined(caller) ? undefined : caller;
 }

@@ -51,7 +51,9 @@ export function userToWire(user: User, { balance, reserved }: Wallet): UserRecor
   };
 }
 
-export function usageToWire(row: UsageRow): UsageRecord {
+/** Only owners and admins see the names of backends, which can reveal vendors. */
+export function usageToWire(row: UsageRow, viewer: { username: string } | "admin" | undefined): UsageRecord {
+  const isShown = viewer === "admin" || (viewer && row.modelName.startsWith(`${viewer.username}/`));
   return {
     request_id: row.requestId,
     model_name: row.modelName,
@@ -65,6 +67,7 @@ export function usageToWire(row: UsageRow): UsageRecord {
     cache_write_tokens: row.cacheWriteTokens,
     price: dollarsOfMicros(row.price),
     door: row.door as UsageRecord["door"],
+    backend: isShown ? row.backend : null,
   };
 }
 

@@ -31,9 +31,12 @@ describe("CSV", () => {
       price: 0.03,
       cache_write_tokens: 3,
       door: null,
+      backend: "main",
     };
     expect(csvHeader).toBe(`${Object.keys(record).join(",")}\r\n`);
-    expect(csvLines([record])).toBe('pred_1,"odd,""name""",sync,200,2026-01-31T23:59:59.000Z,1.25,,7,0,0.03,3,\r\n');
+    expect(csvLines([record])).toBe(
+      'pred_1,"odd,""name""",sync,200,2026-01-31T23:59:59.000Z,1.25,,7,0,0.03,3,,main\r\n',
+    );
     expect(csvLines([])).toBe("");
   });
 });

@@ -56,6 +56,7 @@ describe("GET /api/v2/usage", () => {
           price: 0.000001,
           cache_write_tokens: 0,
           door: null,
+          backend: null,
         },
         {
           request_id: "pred_b",
@@ -70,6 +71,7 @@ describe("GET /api/v2/usage", () => {
           price: 0,
           cache_write_tokens: 0,
           door: null,
+          backend: null,
         },
         {
           request_id: "pred_a",
@@ -84,6 +86,7 @@ describe("GET /api/v2/usage", () => {
           price: 0.03,
           cache_write_tokens: 0,
           door: null,
+          backend: null,
         },
       ],
       page: 1,
@@ -186,7 +189,7 @@ describe("GET /api/v2/usage", () => {
 
 describe("GET /api/v2/usage as CSV", () => {
   const header =
-    "request_id,model_name,route,status,created_at,inference_time,input_tokens,output_tokens,cached_tokens,price,cache_write_tokens,door";
+    "request_id,model_name,route,status,created_at,inference_time,input_tokens,output_tokens,cached_tokens,price,cache_write_tokens,door,backend";
   const csv = async (query = "", options: object = {}) => get(query, { headers: { accept: "text/csv" }, ...options });
 
   it("200: the whole list, quoted where it must be", async () => {
@@ -198,9 +201,9 @@ describe("GET /api/v2/usage as CSV", () => {
     expect(answer.text).toBe(
       [
         header,
-        'pred_c,"odd,""name""",async,200,2026-02-01T00:00:00.000123Z,0.007,10,20,5,0.000001,0,',
-        "pred_b,ann/model,stream,499,2026-01-31T23:59:59.000Z,,,,,0,0,",
-        "pred_a,gantry/image,sync,200,2026-01-31T12:00:00.000Z,1.25,,,,0.03,0,",
+        'pred_c,"odd,""name""",async,200,2026-02-01T00:00:00.000123Z,0.007,10,20,5,0.000001,0,,',
+        "pred_b,ann/model,stream,499,2026-01-31T23:59:59.000Z,,,,,0,0,,",
+        "pred_a,gantry/image,sync,200,2026-01-31T12:00:00.000Z,1.25,,,,0.03,0,,",
         "",
       ].join("\r\n"),
     );

@@ -46,6 +46,7 @@ const ofOperations: Readonly<Record<OperationRoute, Access>> = {
   "PATCH /api/v1/{owner}/{model}": unlimitedKeys("manage models"),
   "DELETE /api/v1/{owner}/{model}": unlimitedKeys("manage models"),
   "POST /api/v1/{owner}/{model}/restore": unlimitedKeys("manage models"),
+  "GET /api/v1/{owner}/{model}/backends": ownersWork("read the backends of models"),
   "GET /api/v1/{owner}/{model}/openapi.json": everyKey,
   "GET /api/v1/{owner}/{model}/flow": everyKey,
   "POST /api/v1/{owner}/{model}/predict": everyKey,

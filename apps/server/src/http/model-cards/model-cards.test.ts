@@ -35,7 +35,8 @@ beforeAll(async () => {
     keys[username] = await keyOf(username);
   }
   app = createServer({ log, publicUrl: base, authenticate: accounts.authenticate });
-  await app.register(modelCards, { models, authenticate: accounts.authenticate, version: "0.0.0" });
+  const predictions = { backends: async () => [] };
+  await app.register(modelCards, { models, predictions, authenticate: accounts.authenticate, version: "0.0.0" });
 });
 
 afterAll(async () => {

@@ -1,15 +1,19 @@
 import { modelOperations } from "@gantry/wire/operations";
 import type { FastifyInstance } from "fastify";
 import type { Caller } from "../../features/accounts/index.ts";
-import { type Models, maxManifestBytes, modelOpenApi, projectNotFound } from "../../features/models/index.ts";
+import { isAdmin, type Models, maxManifestBytes, modelOpenApi, projectNotFound } from "../../features/models/index.ts";
+import type { Predictions } from "../../features/predictions/index.ts";
+import { fault } from "../../kernel/errors.ts";
 import { listEnvelope, rangeOf } from "../foundation/page-query.ts";
 import { acceptEmptyBodies } from "../foundation/parse-json.ts";
 import { requireCaller } from "../foundation/require-caller.ts";
 import { route } from "../foundation/route.ts";
+import { backendToWire } from "./backend-record.ts";
 import { modelCard } from "./card.ts";
 
 export interface ModelCardsDeps {
   models: Models;
+  predictions: Pick<Predictions, "backends">;
   authenticate(presented: string): Promise<Caller>;
   version: string;
 }
@@ -17,12 +21,13 @@ export interface ModelCardsDeps {
 /** JSON may contain white space; the limit of a manifest applies without it. */
 const bodyLimit = maxManifestBytes * 4;
 
-const { listModels, readModel, readModelDocument, putModel, changeModel, deleteModel, restoreModel } = modelOperations;
+const { listModels, readModel, readModelDocument, putModel, changeModel, deleteModel, restoreModel, listBackends } =
+  modelOperations;
 
 /** The list of models, one model with its document, and creating, changing, retiring and restoring it. */
 export async function modelCards(
   app: FastifyInstance,
-  { models, authenticate, version }: ModelCardsDeps,
+  { models, predictions, authenticate, version }: ModelCardsDeps,
 ): Promise<void> {
   const identify = requireCaller(authenticate);
   app.unreadableAddresses.set("/api/v1", async (request) => {
@@ -66,6 +71,16 @@ export async function modelCards(
 
   route(app, deleteModel, async ({ caller, params }) => {
     await models.deleteModel(caller, params.owner, params.model);
+  });
+
+  route(app, listBackends, async ({ caller, params, query }) => {
+    const model = await models.resolveForRead(caller, params.owner, params.model);
+    if (model.ownerId !== caller.userId && !isAdmin(caller)) {
+      throw fault("forbidden", "Only the owner of a model or an admin may see its backends");
+    }
+    const { limit, offset } = rangeOf(query);
+    const states = await predictions.backends(model);
+    return listEnvelope(states.slice(offset, offset + limit).map(backendToWire), query, states.length);
   });
 
   route(app, restoreModel, async ({ caller, params, request }) => {

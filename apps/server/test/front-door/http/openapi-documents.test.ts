@@ -59,7 +59,11 @@ test.each(["/v1/openapi.json", "/api/v1/openapi.json", "/api/v2/openapi.json", "
 describe.each([
   ["/v1", agentsApi, Object.keys(agentsOperations)],
   // The other operations are in the document of each model.
-  ["/api/v1", modelsApi, ["listModels", "readModel", "putModel", "changeModel", "deleteModel", "restoreModel"]],
+  [
+    "/api/v1",
+    modelsApi,
+    ["listModels", "readModel", "putModel", "changeModel", "deleteModel", "listBackends", "restoreModel"],
+  ],
   ["/api/v2", accountApi, Object.keys(accountOperations)],
   ["/v1/doors", doorsApi, Object.keys(doorOperations)],
 ])("the document of %s", (base, api, ids) => {

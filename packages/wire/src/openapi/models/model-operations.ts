@@ -1,4 +1,5 @@
-import { modelsQuery } from "../../account-queries.ts";
+import { managementPage, modelsQuery } from "../../account-queries.ts";
+import { backendRecord } from "../../backend-record.ts";
 import { groupOf } from "../operation.ts";
 import { changeModelBody, modelCard, putModelBody } from "./model-schemas.ts";
 
@@ -53,6 +54,16 @@ export const modelGroup = groupOf("/api/v1", {
       summary: "Delete a model",
       description: "Accepted predictions still finish; new ones are refused. The name can be used again.",
       status: 204,
+      fails: [403],
+    },
+    listBackends: {
+      method: "get",
+      path: "/{owner}/{model}/backends",
+      summary: "List the backends of a model with their state",
+      description: "In the order of the manifest. Only for the owner and admins.",
+      answer: backendRecord,
+      list: "results",
+      query: managementPage,
       fails: [403],
     },
     restoreModel: {

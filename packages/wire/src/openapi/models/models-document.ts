@@ -1,3 +1,4 @@
+import { backendRecord } from "../../backend-record.ts";
 import { errorSchemas } from "../../error-schemas.ts";
 import { accountFailures, accountPage } from "../account/account-failures.ts";
 import { documentOf } from "../document.ts";
@@ -15,7 +16,7 @@ export const modelsApi: Api = {
   stability: "stable",
   groups: [modelGroup],
   requests: { PutModel: putModelBody, ChangeModel: changeModelBody },
-  answers: { Model: modelCard },
+  answers: { Model: modelCard, Backend: backendRecord },
   pathParameters: { owner: "The owner's username.", model: "1 to 63 characters: a-z, 0-9, `.`, `_` and `-`." },
   failures,
   failureSchemas: errorSchemas,

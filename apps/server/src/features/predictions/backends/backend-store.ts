@@ -92,15 +92,16 @@ export async function forgetOldBackends(sql: Sql): Promise<void> {
   await sql`select forget_old_backends()`;
 }
 
-export interface StoredBackendState {
-  backend: string;
-  circuit: {
-    reason: string;
-    failures: number;
-    openedAt: Date;
-    openUntil: Date;
-    isDue: boolean;
-  } | null;
+export interface StoredCircuit {
+  reason: string;
+  failures: number;
+  openedAt: Date;
+  openUntil: Date;
+  isDue: boolean;
+}
+
+interface StoredBackend {
+  circuit: StoredCircuit | null;
   running: number | null;
   hour: StoredFigures | null;
   day: StoredFigures | null;
@@ -113,20 +114,23 @@ export interface StoredFigures {
   latencies: number[] | null;
 }
 
+type BackendRow = Omit<StoredBackend, "circuit"> & { [Key in keyof StoredCircuit]: StoredCircuit[Key] | null };
+
 /** All that is stored about the named backends of a model. */
-export async function selectBackends(
-  sql: Sql,
-  modelId: string,
-  names: readonly string[],
-): Promise<StoredBackendState[]> {
-  return sql<StoredBackendState[]>`
-    select n.name as backend,
-      (select json_build_object('reason', k.reason, 'failures', k.failures, 'openedAt', k.opened_at,
-        'openUntil', k.open_until, 'isDue', k.open_until <= now())
-        from backend_circuits k where k.model_id = ${modelId} and k.backend = n.name) as circuit,
+export async function selectBackends(sql: Sql, modelId: string, names: readonly string[]): Promise<StoredBackend[]> {
+  const rows = await sql<BackendRow[]>`
+    select k.reason, k.failures, k.opened_at as "openedAt", k.open_until as "openUntil", k.open_until <= now() as "isDue",
       (select s.running from backend_slots s where s.model_id = ${modelId} and s.backend = n.name) as running,
       ${figuresSince(sql, modelId, "1 hour")} as hour, ${figuresSince(sql, modelId, "1 day")} as day
-    from unnest(${[...names]}::text[]) with ordinality as n (name, i) order by n.i`;
+    from unnest(${[...names]}::text[]) with ordinality as n (name, i)
+      left join backend_circuits k on k.model_id = ${modelId} and k.backend = n.name
+    order by n.i`;
+  return rows.map(({ running, hour, day, ...circuit }) => ({
+    circuit: circuit.reason === null ? null : (circuit as StoredCircuit),
+    running,
+    hour,
+    day,
+  }));
 }
 
 const figuresSince = (sql: Sql, modelId: string, span: string) => sql`(

@@ -1,12 +1,6 @@
 import { backendsOf, type ListedBackend } from "@gantry/wire";
 import type { ModelResult } from "../../../engines/models/driver.ts";
-import {
-  backoffAfter,
-  type Failover,
-  failoverOf,
-  longestWaitMs,
-  verdictOf,
-} from "../../../engines/models/failover.ts";
+import { backoffAfter, type Failover, failoverOf, longestWaitMs, verdictOf } from "../../../engines/models/failover.ts";
 import type { Telemetry } from "../../../engines/telemetry/telemetry.ts";
 import { Fault, fault, isUnavailable } from "../../../kernel/errors.ts";
 import { sleep } from "../../../kernel/sleep.ts";
