@@ -8,6 +8,7 @@ import { Fault } from "../../kernel/errors.ts";
 import { createNet } from "../net/create-net.ts";
 import type { Net } from "../net/net.ts";
 import { openAccess } from "./backend-access.ts";
+import { textToImage } from "./comfyui/workflow.fixture.ts";
 import { createDriver } from "./create-driver.ts";
 import { bytesOf, imageField, inputFields, png, textField } from "./media/backend.contract.ts";
 import { anthropicDialect } from "./test-upstreams/anthropic.dialect.ts";
@@ -24,8 +25,10 @@ import type { Dialect } from "./test-upstreams/text-upstream.ts";
 
 interface Protocol {
   manifest: Pick<Manifest, "kind" | "output">;
+  /** Further fields of the backend. */
+  backend?: Partial<BackendConfig>;
   /** The correct answer to a call. `link` is the address of a file. */
-  answer(link: string): Reply;
+  answer(link: string, seen: Seen): Reply;
 }
 
 function streaming(dialect: Dialect): Protocol {
@@ -39,14 +42,30 @@ function painting(answerOf: (link: string) => unknown): Protocol {
   return { manifest: { kind: "image", output: imageField }, answer: (link) => jsonReply(answerOf(link)) };
 }
 
-/** Built-in models make no calls. ComfyUI takes several for one run, and has its own test. */
-const protocols: Record<Exclude<BackendType, "builtin" | "comfyui">, Protocol> = {
+const image: Reply = { status: 200, headers: { "content-type": "image/png" }, body: png };
+
+/** A prompt that has ended when its history is read. */
+function answerOfComfyui(_: string, { path }: Seen): Reply {
+  const [route = "", id = ""] = path.split(/[?/]/).slice(2);
+  if (route === "view") return image;
+  const outputs = { 9: { images: [{ filename: "made.png", subfolder: "", type: "output" }] } };
+  const ended = { [id]: { outputs, status: { status_str: "success", completed: true, messages: [] } } };
+  return jsonReply(route === "prompt" ? { prompt_id: "p-1", number: 1, node_errors: {} } : ended);
+}
+
+/** Every type but the built-in models, which make no calls. */
+const protocols: Record<Exclude<BackendType, "builtin">, Protocol> = {
   "openai-chat": streaming(openAiChatDialect),
   anthropic: streaming(anthropicDialect),
   google: streaming(googleDialect),
   "openai-images": painting((url) => ({ data: [{ url }] })),
   "ark-images": painting((url) => ({ data: [{ url }] })),
   cog: painting((output) => ({ status: "succeeded", output })),
+  comfyui: {
+    manifest: { kind: "image", output: imageField },
+    backend: { workflow: textToImage, inputs: { prompt: "6.text" }, outputs: { image: "9" } },
+    answer: answerOfComfyui,
+  },
   gantry: painting((url) => ({ output_data: { image: "s3://remote/made.png" }, files: { image: { url } } })),
   "openai-embeddings": {
     manifest: { kind: "embedding", output: { type: "object", properties: {} } },
@@ -54,7 +73,7 @@ const protocols: Record<Exclude<BackendType, "builtin" | "comfyui">, Protocol> =
   },
 };
 const types = Object.keys(protocols) as (keyof typeof protocols)[];
-const withFiles = types.filter((type) => protocols[type].manifest.kind === "image");
+const withLinks = types.filter((type) => protocols[type].manifest.kind === "image" && type !== "comfyui");
 
 const secrets = new Map([
   ["gate", 'gate"secret/17'],
@@ -84,10 +103,7 @@ afterEach(async () => {
 });
 
 function answerAs(type: keyof typeof protocols, link = `${server.url}/files/made.png`): void {
-  reply = ({ path }) => {
-    if (!path.startsWith("/files/")) return protocols[type].answer(link);
-    return { status: 200, headers: { "content-type": "image/png" }, body: png };
-  };
+  reply = (seen) => (seen.path.startsWith("/files/") ? image : protocols[type].answer(link, seen));
 }
 
 async function call(
@@ -96,7 +112,7 @@ async function call(
   { signal = new AbortController().signal, streams = false } = {},
 ): Promise<void> {
   const given = streams ? { kind: "text", output: textField } : protocols[type].manifest;
-  const backend = { type, url: `${server.url}/base`, model: "acme/m-1", ...more };
+  const backend = { type, url: `${server.url}/base`, model: "acme/m-1", ...protocols[type].backend, ...more };
   const sources = { net, key, secrets, spoolFolder, builtins: {} };
   const driver = createDriver({ input: inputFields, ...given } as Manifest, backend, sources);
   const common = { predictionId: "pred_1", signal };
@@ -152,14 +168,14 @@ describe.each(types)("%s with headers and query", (type) => {
   it("leaves the path and the protocol's own query in place", async () => {
     answerAs(type);
     await call(type, {});
+    const plain = server.seen.splice(0).map(({ path }) => path);
     await call(type, { query: { b: "a b+c" } });
-    const [plain, extended] = server.seen.filter(({ path }) => path.startsWith("/base/"));
-    const separator = plain?.path.includes("?") ? "&" : "?";
-    expect(extended?.path).toBe(`${plain?.path}${separator}b=a%20b%2Bc`);
+    const extended = plain.map((path) => `${path}${path.includes("?") ? "&" : "?"}b=a%20b%2Bc`);
+    expect(server.seen.map(({ path }) => path)).toEqual(extended);
   });
 });
 
-describe.each(withFiles)("a file of %s", (type) => {
+describe.each(withLinks)("a file of %s", (type) => {
   it("is fetched with them from the backend's own server, without the key", async () => {
     answerAs(type);
     await call(type, { ...extra, secret: "key" });
@@ -169,7 +185,7 @@ describe.each(withFiles)("a file of %s", (type) => {
   });
 
   it("is fetched without them from another server", async () => {
-    const other = await startScripted(() => ({ status: 200, headers: { "content-type": "image/png" }, body: png }));
+    const other = await startScripted(() => image);
     answerAs(type, `${other.url}/files/made.png?a=1`);
     await call(type);
     expect(other.seen.map(({ path }) => path)).toEqual(["/files/made.png?a=1"]);
