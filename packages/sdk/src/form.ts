@@ -14,10 +14,13 @@ export type JsonValue =
   | { readonly [name: string]: JsonValue };
 
 /**
- * A value of an input field. Lists and objects are sent as JSON, bytes as a file, a URL as text. Null and undefined are
- * omitted, which means the default. Streams, promises, NaN and invalid dates throw a TypeError.
+ * A value of an input field. Lists and objects are sent as JSON, bytes as a file, a URL as text. A list with bytes is a
+ * list of files, whose texts are addresses. Null and undefined are omitted, which means the default. Streams, promises,
+ * NaN and invalid dates throw a TypeError.
  */
-export type InputField = JsonValue | Blob | ArrayBuffer | ArrayBufferView;
+export type InputField = JsonValue | FileContent | readonly (FileContent | string | URL)[];
+
+type FileContent = Blob | ArrayBuffer | ArrayBufferView;
 
 export type Input = Readonly<Record<string, InputField>>;
 
@@ -45,8 +48,7 @@ function isGiven<T>(value: T): value is NonNullable<T> {
 export function formOf(input: Readonly<Record<string, unknown>>): Blob {
   const boundary = newBoundary();
   const parts: (string | Blob)[] = [];
-  for (const [name, value] of Object.entries(input)) {
-    if (!isGiven(value)) continue;
+  for (const [name, value] of Object.entries(input).flatMap(entriesOf)) {
     const part = bytesAsBlob(value) ?? textOrRefusal(name, value);
     if (typeof part === "string") parts.push(headOf(boundary, name), part.toWellFormed());
     else {
@@ -57,6 +59,13 @@ export function formOf(input: Readonly<Record<string, unknown>>): Blob {
   }
   parts.push(endOf(boundary));
   return new Blob(parts, { type: typeOf(boundary) });
+}
+
+/** A list of files is sent as one part for each file. */
+function entriesOf([name, value]: [string, unknown]): [string, NonNullable<unknown>][] {
+  if (!isGiven(value)) return [];
+  const isFileList = Array.isArray(value) && value.some((each) => bytesAsBlob(each) !== undefined);
+  return isFileList ? value.filter(isGiven).map((each) => [name, each]) : [[name, value]];
 }
 
 /** The parts of a form around the bytes of a streamed file. */

@@ -36,6 +36,19 @@ class Says {
 }
 
 describe("a field", () => {
+  test("is sent as one part for each file where it is a list of files", async () => {
+    const photos = [new File(["one"], "a.png"), "s3://gantry/b.png", Buffer.from("two")];
+    await client.predict("a/b", { photos, tags: ["x", "y"] });
+    const parts = (sent.at(-1) ?? "").split(/--gantry-\w+(?:--)?\r\n/).filter(Boolean);
+    const read = parts.map((part) => [/name="(\w+)"/.exec(part)?.[1], part.split("\r\n\r\n")[1]?.trimEnd()]);
+    expect(read).toEqual([
+      ["photos", "one"],
+      ["photos", "s3://gantry/b.png"],
+      ["photos", "two"],
+      ["tags", '["x","y"]'],
+    ]);
+  });
+
   test("is sent as its text where it is a number, a date or an address", async () => {
     const whole = 2n ** 64n;
     const at = new Date(0);
@@ -72,9 +85,9 @@ describe("a field", () => {
     ["ReadableStream", () => new ReadableStream()],
     ["Response", () => new Response("x")],
     ["function", () => () => "x"],
-    ["Blob within a list or an object", () => [new Blob(["x"])]],
+    ["Blob within a list or an object", () => [[new Blob(["x"])]]],
     ["Uint8Array within a list or an object", () => ({ image: new Uint8Array(2) })],
-    ["Buffer within a list or an object", () => [Buffer.from("x")]],
+    ["Buffer within a list or an object", () => ({ deep: [Buffer.from("x")] })],
     ["Promise within a list or an object", () => ({ deep: [{ later: Promise.resolve() }] })],
     ["NaN", () => Number.NaN],
     ["-Infinity", () => Number.NEGATIVE_INFINITY],

@@ -3,6 +3,7 @@ import { promptedBackends } from "./backend-schema.ts";
 import { givenBackends } from "./backends.ts";
 import { tell } from "./field-schema.ts";
 import { isRecord, typesOf } from "./field-value.ts";
+import { fileFieldOf } from "./file-field.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -33,10 +34,11 @@ export function checkPrompt(manifest: Fields, ctx: z.RefinementCtx<unknown>): vo
 }
 
 function hasPicture(properties: Fields, required: readonly unknown[]): boolean {
-  return Object.entries(properties).some(
-    ([name, field]) =>
-      isRecord(field) && field.format === "binary" && field["x-media"] === "image" && required.includes(name),
-  );
+  return Object.entries(properties).some(([name, field]) => {
+    const file = isRecord(field) ? fileFieldOf(field) : undefined;
+    const isEmpty = file?.list?.least === 0;
+    return file?.file["x-media"] === "image" && !isEmpty && required.includes(name);
+  });
 }
 
 /** A blank prompt does not count: some backends refuse it, others invent one. */

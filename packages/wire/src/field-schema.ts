@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isRecord, misfit, typeNames, typesOf } from "./field-value.ts";
+import { isFileList, mostListedFiles, usualListedFiles } from "./file-field.ts";
 
 /**
  * The JSON Schema that a manifest may use for its fields: a closed set of keywords, all of them enforced, plus
@@ -7,7 +8,7 @@ import { isRecord, misfit, typeNames, typesOf } from "./field-value.ts";
  * is refused because a regular expression can run for ever, `$ref` and the combinators because a form field has one
  * type.
  */
-type Place = "input" | "output" | "nested";
+type Place = "input" | "output" | "entry" | "nested";
 
 type Context = z.RefinementCtx<unknown>;
 type Field = Readonly<Record<string, unknown>>;
@@ -94,7 +95,7 @@ function checkType(field: Field, place: Place, ctx: Context): void {
   const { type } = field;
   if (type === undefined) {
     // A form part is text, so its type must be known to parse it.
-    if (place !== "nested")
+    if (place === "input")
       ctx.addIssue({ code: "invalid_type", expected: "string", path: ["type"], message: "Field required" });
     return;
   }
@@ -161,7 +162,7 @@ function checkFile(field: Field, place: Place, ctx: Context): void {
     }
     return;
   }
-  if (place === "nested") tell(ctx, ["format"], "A file must be a top-level field");
+  if (place === "nested") tell(ctx, ["format"], "A file must be a field of its own, or an entry of a list of files");
   if (field["x-media"] === undefined) {
     ctx.addIssue({ code: "invalid_type", expected: "string", path: ["x-media"], message: "Field required" });
   }
@@ -171,6 +172,22 @@ function checkFile(field: Field, place: Place, ctx: Context): void {
   if (field.enum !== undefined) tell(ctx, ["enum"], "A file cannot have a list of allowed values");
   if (field.default !== undefined && field.default !== null)
     tell(ctx, ["default"], "The default of a file must be null");
+}
+
+/** A list of files is a field of its own: its entries are received, stored and counted one by one. */
+function checkFileList(field: Field, place: Place, ctx: Context): void {
+  if ((place !== "input" && place !== "output") || !isFileList(field)) return;
+  const most = mostListedFiles[place];
+  if (typeof field.maxItems === "number" && field.maxItems > most) {
+    tell(ctx, ["maxItems"], `A list of files can have at most ${most} entries`);
+  }
+  if (field.maxItems === undefined && typeof field.minItems === "number" && field.minItems > usualListedFiles) {
+    tell(ctx, ["minItems"], `A list of files without maxItems has at most ${usualListedFiles} entries`);
+  }
+  if (field.enum !== undefined) tell(ctx, ["enum"], "A list of files cannot have a list of allowed values");
+  if (field.default !== undefined && field.default !== null) {
+    tell(ctx, ["default"], "The default of a list of files must be null");
+  }
 }
 
 function checkStream(field: Field, place: Place, ctx: Context): void {
@@ -186,18 +203,21 @@ export const closedButForExtensions = { additionalProperties: false, patternProp
 
 function fieldAt(place: Place) {
   const { isStream, ...ofEvery } = keywords;
+  const isField = place === "input" || place === "output";
+  const known = isField ? { ...ofEvery, items: z.lazy(() => entryOfField).optional() } : ofEvery;
   return z
-    .looseObject(place === "output" ? { ...ofEvery, isStream } : ofEvery)
+    .looseObject(place === "output" ? { ...known, isStream } : known)
     .superRefine((field: unknown, ctx) => {
       if (!isRecord(field)) return;
       checkType(field, place, ctx);
       checkKeywords(field, ctx);
       checkValues(field, ctx);
       checkFile(field, place, ctx);
+      checkFileList(field, place, ctx);
       checkStream(field, place, ctx);
       checkRequired(field, ctx);
     }, always)
-    .meta({ id: `${place}-field`, ...closedButForExtensions, ...(place !== "nested" && { required: ["type"] }) });
+    .meta({ id: `${place}-field`, ...closedButForExtensions, ...(place === "input" && { required: ["type"] }) });
 }
 
 /** Also used for the whole input and output. */
@@ -213,5 +233,7 @@ export function checkRequired(schema: Field, ctx: Context): void {
 }
 
 const nestedField: z.ZodType<unknown> = fieldAt("nested");
+/** The entries of a list may be files if the list is a field of the model. */
+const entryOfField: z.ZodType<unknown> = fieldAt("entry");
 export const inputField = fieldAt("input");
 export const outputField = fieldAt("output");

@@ -108,6 +108,7 @@ export {
   type ScalarCheck,
   type ValueProblem,
 } from "./field-value-scalars.ts";
+export { fileFieldOf } from "./file-field.ts";
 export { type FileRecord, fileRecord } from "./files.ts";
 export {
   type IdpActionRecord,

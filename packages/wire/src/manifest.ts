@@ -18,7 +18,7 @@ export interface FieldSchema {
   properties?: Record<string, unknown>;
   required?: string[];
   additionalProperties?: boolean;
-  /** "binary" makes it a file field; "uri" and "date-time" are checked. */
+  /** "binary" makes it a file field, or in `items` a list of files; "uri" and "date-time" are checked. */
   format?: string;
   "x-media"?: "image" | "video" | "audio" | "file";
   /** Allowed file name extensions, with the dot. Default: those of the media type. */

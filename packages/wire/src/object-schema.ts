@@ -10,6 +10,7 @@ import {
   tell,
 } from "./field-schema.ts";
 import { isRecord } from "./field-value.ts";
+import { isFileList } from "./file-field.ts";
 
 /** Fields of one input or output. */
 const maxFields = 100;
@@ -55,7 +56,7 @@ function requiredTexts(properties: Record<string, unknown>, required: unknown): 
   const names: readonly unknown[] = Array.isArray(required) ? required : [];
   return names.filter((name) => {
     const field = typeof name === "string" ? properties[name] : undefined;
-    return isRecord(field) && field.format !== "binary";
+    return isRecord(field) && field.format !== "binary" && !isFileList(field);
   }).length;
 }
 

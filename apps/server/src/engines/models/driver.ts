@@ -14,11 +14,21 @@ export function isFileInput(value: unknown): value is FileInput {
   return typeof value === "object" && value !== null && "kind" in value && value.kind === "file" && "open" in value;
 }
 
+/** The files of an input: one, or those of a list of files. */
+export function filesIn(value: unknown): readonly FileInput[] {
+  if (isFileInput(value)) return [value];
+  return Array.isArray(value) && value.length > 0 && value.every(isFileInput) ? value : [];
+}
+
 /** A file made by a driver. The caller of the driver stores it. */
 export interface FileOutput {
   readonly kind: "file";
   readonly contentType: string;
   readonly body: Readable | Uint8Array;
+}
+
+export function isFileOutput(value: unknown): value is FileOutput {
+  return typeof value === "object" && value !== null && "kind" in value && value.kind === "file" && "body" in value;
 }
 
 export type InputValue =

@@ -1,6 +1,6 @@
 import { buffer } from "node:stream/consumers";
 import { dollarsOfMicros } from "../../kernel/money.ts";
-import type { Outcome } from "../predictions/index.ts";
+import { addressOfLink, type Outcome } from "../predictions/index.ts";
 import type { AnswerPart, McpToolsContext, OutputFile, ToolAnswer, ToolCall } from "./context.ts";
 
 /** Images up to this size are part of the answer. */
@@ -23,7 +23,7 @@ export async function answerOfOutput(
   const content: AnswerPart[] = [{ type: "text", text: JSON.stringify(output) }];
   let quota = inlineBytesInAll;
   for (const [field, link] of Object.entries(links)) {
-    const file = await context.openOutput(caller, String(output[field]));
+    const file = await context.openOutput(caller, addressOfLink(output, field));
     if (file?.contentType.startsWith("image/") && file.size <= Math.min(inlineBytes, quota)) {
       quota -= file.size;
       const data = (await buffer(await file.open())).toString("base64");

@@ -1,4 +1,4 @@
-import { backendsOf, type FieldSchema, type Manifest, type Pricing, type ToolRecord } from "@gantry/wire";
+import { backendsOf, type FieldSchema, fileFieldOf, type Manifest, type Pricing, type ToolRecord } from "@gantry/wire";
 import { foreignSchema, foreignText } from "../../kernel/foreign-text.ts";
 import { isRecord } from "../../kernel/is-record.ts";
 import type { Caller } from "../accounts/index.ts";
@@ -119,13 +119,28 @@ export function inputSchemaOf({ input }: Manifest): OfferedTool["inputSchema"] {
   const required = input.required ?? [];
   const properties = Object.entries(input.properties).map(([name, field]) => [
     name,
-    field.format === "binary" ? addressSchema(field) : valueSchema(field, required.includes(name)),
+    filesSchema(field) ?? valueSchema(field, required.includes(name)),
   ]);
   return {
     type: "object",
     properties: Object.fromEntries(properties),
     ...(required.length > 0 && { required: [...required] }),
     additionalProperties: false,
+  };
+}
+
+/** Undefined for a field without files. */
+function filesSchema(field: FieldSchema): Record<string, unknown> | undefined {
+  const files = fileFieldOf(field);
+  if (!files?.list) return files && addressSchema(files.file);
+  const { title, description } = field;
+  return {
+    type: "array",
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    items: addressSchema(files.file),
+    ...(files.list.least > 0 && { minItems: files.list.least }),
+    maxItems: files.list.most,
   };
 }
 

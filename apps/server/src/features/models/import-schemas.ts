@@ -1,4 +1,4 @@
-import { headerTexts, type ObjectSchema, queryTexts } from "@gantry/wire";
+import { type FieldSchema, fileFieldOf, headerTexts, type ObjectSchema, queryTexts } from "@gantry/wire";
 import { Fault, type Issue } from "../../kernel/errors.ts";
 import { isRecord } from "../../kernel/is-record.ts";
 
@@ -37,7 +37,7 @@ export async function withImportedSchemas(
   const completed = (schemas: typeof placeholders) => ({
     ...body,
     input: input ?? schemas.input,
-    output: output ?? schemas.output,
+    output: output ?? withMediaOfKind(schemas.output, body.kind),
   });
   const headers = headerTexts.optional().safeParse(backend.headers);
   const query = queryTexts.optional().safeParse(backend.query);
@@ -60,4 +60,17 @@ export async function withImportedSchemas(
       issues: [{ type: "file_download_error", loc: ["body", "backend", "url"], msg }],
     };
   }
+}
+
+/** A container does not say what its output files are. The files of an image or video model are of its kind. */
+function withMediaOfKind(output: ObjectSchema, kind: unknown): ObjectSchema {
+  if (kind !== "image" && kind !== "video") return output;
+  const refined = (field: FieldSchema): FieldSchema => {
+    const { file, list } = fileFieldOf(field) ?? {};
+    if (file?.["x-media"] !== "file") return field;
+    const ofKind = { ...file, "x-media": kind } as const;
+    return list ? { ...field, items: ofKind } : ofKind;
+  };
+  const properties = Object.entries(output.properties).map(([name, field]) => [name, refined(field)]);
+  return { ...output, properties: Object.fromEntries(properties) };
 }

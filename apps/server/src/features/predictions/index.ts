@@ -59,5 +59,5 @@ export { openPredictions, type Predictions, type PredictionsDeps } from "./open-
 export { type Outcome, type StoredOutput, streamedField } from "./prediction.ts";
 export type { AsyncRequest } from "./queue/accept-async.ts";
 export { deleteOldResults } from "./result/delete-old-results.ts";
-export { type LinkOf, renewLinks, storedFault } from "./result/result-item.ts";
+export { addressOfLink, type LinkOf, renewLinks, storedFault } from "./result/result-item.ts";
 export type { EndedPrediction, PredictionAddress, PredictionState } from "./store.ts";

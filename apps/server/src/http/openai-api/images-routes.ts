@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Caller, scopeOf } from "../../features/accounts/index.ts";
 import type { Model } from "../../features/models/index.ts";
 import {
+  addressOfLink,
   type CheckedInput,
   countWrongInput,
   formOfValues,
@@ -172,7 +173,7 @@ async function imagesOf({ deps, request, caller }: Call, { id, output }: Created
   const found = Object.entries(links).map(async ([field, link]): Promise<AnsweredImage[]> => {
     const file = await deps.files.openOwnedFile({
       ...scopeOf(caller),
-      s3Path: String(output[field]),
+      s3Path: addressOfLink(output, field),
       loc: ["output", field],
     });
     if (!file?.contentType.startsWith("image/") || !isRecord(link)) return [];

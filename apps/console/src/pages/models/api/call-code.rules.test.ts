@@ -25,6 +25,16 @@ describe("curl", () => {
     );
   });
 
+  it("sends a list of files as repeated parts", () => {
+    const code = curlCode(image, "sync", { photos: [photo, "s3://gantry/b.png"], tags: ["x"] });
+    expect(code).toContain(
+      `-F 'photos=@"my \\"photo\\".png"' \\\n  -F 'photos=s3://gantry/b.png' \\\n  -F 'tags=["x"]'`,
+    );
+    const typescript = typescriptCode(image, "sync", { photos: [photo, "s3://gantry/b.png"] });
+    expect(typescript).toContain(`photos: [await openAsBlob("my \\"photo\\".png"), "s3://gantry/b.png"],`);
+    expect(typescript).toContain('import { openAsBlob } from "node:fs";');
+  });
+
   it("escapes text that curl would interpret", () => {
     const code = curlCode(image, "sync", { a: "it's", b: "@home", c: "x;type=text/html", d: { e: [1] } });
     expect(code).toContain(`-F 'a=it'\\''s'`);

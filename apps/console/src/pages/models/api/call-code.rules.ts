@@ -22,10 +22,18 @@ function formPart([name, value]: [string, SentValue]): string {
   return `${isSpecial ? "--form-string" : "-F"} ${quoted(`${name}=${text}`)}`;
 }
 
+const isFileList = (value: SentValue): value is readonly (File | string)[] =>
+  Array.isArray(value) && value.some((each) => each instanceof File);
+
+/** A list of files is sent as one part for each file. */
+function partsOf([name, value]: [string, SentValue]): [string, SentValue][] {
+  return isFileList(value) ? value.map((each) => [name, each]) : [[name, value]];
+}
+
 export function curlCode(card: CalledModel, mode: CallMode, input: SentInput): string {
   const { urls } = card;
   const call = (address: string | undefined, flags: string) =>
-    [`curl ${flags} ${address}`, keyHeader, ...Object.entries(input).map(formPart)].join(" \\\n  ");
+    [`curl ${flags} ${address}`, keyHeader, ...Object.entries(input).flatMap(partsOf).map(formPart)].join(" \\\n  ");
   if (mode === "sync") return call(urls.predict, "-s");
   if (mode === "stream") return call(urls.stream, "-sN");
   return [
@@ -44,17 +52,21 @@ function literal(value: unknown, indent: string): string {
   return JSON.stringify(value, null, 2).replaceAll("\n", `\n${indent}`);
 }
 
+function valueLiteral(value: SentValue): string {
+  return value instanceof File ? `await openAsBlob(${JSON.stringify(value.name)})` : literal(value, "  ");
+}
+
 function inputLiteral(input: SentInput): string {
   const lines = Object.entries(input).map(([name, value]) => {
     const key = /^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name);
-    const shown = value instanceof File ? `await openAsBlob(${JSON.stringify(value.name)})` : literal(value, "  ");
+    const shown = isFileList(value) ? `[${value.map(valueLiteral).join(", ")}]` : valueLiteral(value);
     return `  ${key}: ${shown},\n`;
   });
   return lines.length === 0 ? "{}" : `{\n${lines.join("")}}`;
 }
 
 export function typescriptCode(card: CalledModel, mode: CallMode, input: SentInput): string {
-  const hasFiles = Object.values(input).some((value) => value instanceof File);
+  const hasFiles = Object.values(input).some((value) => value instanceof File || isFileList(value));
   const head = [
     ...(hasFiles ? ['import { openAsBlob } from "node:fs";'] : []),
     `import { createClient${mode === "stream" ? ", textOf" : ""} } from "@gantry/sdk";`,

@@ -14,7 +14,9 @@ interface OutputViewProps {
 /** Shows files and strings on their own, and all other values together as JSON. */
 export function OutputView({ output, files }: OutputViewProps) {
   const shownFiles = Object.entries(files);
-  const others = Object.entries(output).filter(([name]) => !Object.hasOwn(files, name));
+  // The links of a list of files are `name.0`, `name.1` and so on.
+  const isFile = (name: string) => Object.hasOwn(files, name) || Object.hasOwn(files, `${name}.0`);
+  const others = Object.entries(output).filter(([name]) => !isFile(name));
   const texts = others.filter((entry): entry is [string, string] => typeof entry[1] === "string");
   const values = others.filter(([, value]) => typeof value !== "string");
   if (shownFiles.length + others.length === 0) return <p className="text-muted">No output.</p>;

@@ -37,6 +37,15 @@ describe("sent input", () => {
     });
   });
 
+  it("sends a list of files under one name", () => {
+    const photos = { type: "array", items: { type: "string", format: "binary", "x-media": "image" } };
+    const listed = fieldsOf({ type: "object", properties: { photos }, required: ["photos"] });
+    const chosen = [new File(["x"], "a.png"), "https://host/b.png"];
+    expect(inputOf(listed, { photos: chosen })).toEqual({ photos: chosen });
+    expect(inputOf(listed, { photos: [] })).toEqual({});
+    expect(problemsOf(listed, { photos: [] })).toEqual({ photos: "This field is required" });
+  });
+
   it("leaves out emptied fields, except a string that has a default", () => {
     expect(inputOf(fields, { ...start, count: "", size: "", style: "" })).toEqual({ prompt: "a ship", style: "" });
   });

@@ -43,7 +43,8 @@ export function inputWithBlanks(fields: readonly FormField[], values: FormValues
 function sentOf(field: FormField, value: FormValue): [string, SentValue][] {
   const { name, control, isRequired } = field;
   if (typeof value === "object") {
-    const slots = control.kind === "files" ? control.slots : [];
+    const { slots, isList } = control.kind === "files" ? control : { slots: [], isList: false };
+    if (isList) return value.length === 0 ? [] : [[name, value]];
     return value.slice(0, slots.length).map((file, n) => [slots[n] ?? name, file]);
   }
   if (!isRequired && value === initialValue(field)) return [];

@@ -62,7 +62,7 @@ function InputControl({
         control={props}
         label={label}
         accept={control.accept}
-        max={control.slots.length}
+        max={control.max}
         files={typeof value === "object" ? value : []}
         onFiles={onValue}
       />

@@ -1,6 +1,6 @@
 import type { FieldSchema } from "@gantry/sdk";
 import { describe, expect, it } from "vitest";
-import { fieldsOf, folded } from "./input-form.rules.ts";
+import { fieldsOf, folded, mostFilesOf } from "./input-form.rules.ts";
 
 const form = (properties: Record<string, FieldSchema>, required: string[] = []) =>
   fieldsOf({ type: "object", properties, required });
@@ -27,6 +27,15 @@ describe("input form", () => {
     });
     expect(controlOf({ type: "array", items: { type: "string" } })).toEqual({ kind: "json" });
     expect(controlOf({ type: "object" })).toEqual({ kind: "json" });
+  });
+
+  it("shows a list of files as one control", () => {
+    const items = { type: "string", format: "binary", "x-media": "image" };
+    const photos = { type: ["array", "null"], items, maxItems: 3 };
+    const list = { kind: "files", slots: ["it"], accept: "image/*", isList: true };
+    expect(controlOf(photos)).toEqual({ ...list, max: 3 });
+    expect(controlOf({ type: "array", items })).toEqual({ ...list, max: 16 });
+    expect([photos, { type: "array", items }, items, { type: "array" }].map(mostFilesOf)).toEqual([3, 16, 1, 0]);
   });
 
   it("shows a boolean without a default as a choice", () => {

@@ -13,7 +13,7 @@ export type Control =
   | { kind: "switch" }
   | { kind: "choice"; options: readonly Option[] }
   /** Numbered fields of the schema, such as image, image1 and image2, are shown as one list of files. */
-  | { kind: "files"; slots: readonly string[]; accept: string }
+  | { kind: "files"; slots: readonly string[]; accept: string; max: number; isList: boolean }
   | { kind: "json" };
 
 export interface FormField {
@@ -25,6 +25,19 @@ export interface FormField {
   isNullable: boolean;
   initial: unknown;
   control: Control;
+}
+
+/** As the server, for a list without `maxItems`. */
+const usualListedFiles = 16;
+
+/** The schema of each file, for a field that is a list of files. */
+const listedFile = ({ type, items }: FieldSchema): FieldSchema | undefined =>
+  [type].flat().includes("array") && items?.format === "binary" ? (items as FieldSchema) : undefined;
+
+/** The most files that a field of an output has; 0 for other fields. */
+export function mostFilesOf(schema: FieldSchema): number {
+  if (listedFile(schema)) return schema.maxItems ?? usualListedFiles;
+  return isFile(schema) ? 1 : 0;
 }
 
 const isFile = (schema: FieldSchema | undefined): schema is FieldSchema => schema?.format === "binary";
@@ -61,8 +74,17 @@ function fieldOf(
     isRequired,
     isNullable: [schema.type].flat().includes("null"),
     initial: schema.default ?? undefined,
-    control: slots.length > 0 ? { kind: "files", slots, accept: acceptedBy(schema) } : controlOf(schema, isRequired),
+    control: filesControlOf(name, schema, slots) ?? controlOf(schema, isRequired),
   };
+}
+
+function filesControlOf(name: string, schema: FieldSchema, slots: readonly string[]): Control | undefined {
+  const listed = listedFile(schema);
+  if (listed) {
+    return { kind: "files", slots: [name], accept: acceptedBy(listed), max: mostFilesOf(schema), isList: true };
+  }
+  if (slots.length === 0) return undefined;
+  return { kind: "files", slots, accept: acceptedBy(schema), max: slots.length, isList: false };
 }
 
 function acceptedBy({ "x-formats": endings, "x-media": media }: FieldSchema): string {

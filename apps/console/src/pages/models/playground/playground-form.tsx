@@ -6,7 +6,7 @@ import { Panel } from "../../../ui/page.tsx";
 import { defaultMaxTokens, estimateText } from "../price.rules.ts";
 import { type FormValues, initialValues, inputOf, type Problems } from "./form-values.rules.ts";
 import { InputField } from "./input-field.tsx";
-import { type FormField, folded } from "./input-form.rules.ts";
+import { type FormField, folded, mostFilesOf } from "./input-form.rules.ts";
 
 interface PlaygroundFormProps {
   card: ModelCard;
@@ -84,7 +84,10 @@ function estimateOf(card: ModelCard, fields: readonly FormField[], values: FormV
     characters: texts.reduce((sum, text) => sum + text.length, 0),
     maxTokens: wanted > 0 ? wanted : defaultMaxTokens,
     // Each output file counts; any other output counts once.
-    outputs: Math.max(1, Object.values(card.output.properties).filter(({ format }) => format === "binary").length),
+    outputs: Math.max(
+      1,
+      Object.values(card.output.properties).reduce((sum, field) => sum + mostFilesOf(field), 0),
+    ),
     timeoutSeconds: card.timeout_seconds,
   });
 }

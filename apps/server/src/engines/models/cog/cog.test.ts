@@ -171,6 +171,58 @@ describe("cog", () => {
     expect((await faultOf(run())).type).toBe("no_media_generated");
   });
 
+  const listField = (maxItems?: number): ObjectSchema => ({
+    type: "object",
+    required: ["images"],
+    properties: {
+      images: {
+        type: "array",
+        items: { type: "string", format: "binary", "x-media": "image" },
+        ...(maxItems && { maxItems }),
+      },
+    },
+  });
+
+  it("sends a list of files as data URIs", async () => {
+    await driver().run(callWith({ prompt: "a", photos: [fileInput(png), fileInput(png, "image/webp")] }));
+    const base64 = png.toString("base64");
+    expect(JSON.parse(String(upstream.seen[0]?.body)).input.photos).toEqual([
+      `data:image/png;base64,${base64}`,
+      `data:image/webp;base64,${base64}`,
+    ]);
+  });
+
+  it("returns every file of a list", async () => {
+    const uri = `data:image/png;base64,${png.toString("base64")}`;
+    const large = Buffer.concat([png, Buffer.alloc(100_000, 7)]);
+    upstream.made.bytes = large;
+    upstream.output = [uri, `data:image/png;base64,${large.toString("base64")}`, `${upstream.url}/files/out.png`];
+    const { images } = (await run(listField())).output;
+    const bytes = await Promise.all((images as unknown[]).map(bytesOf));
+    expect(bytes.map((each) => each.length)).toEqual([png.length, large.length, large.length]);
+    upstream.output = { images: [uri, uri] };
+    expect((await run(listField())).output.images).toHaveLength(2);
+    upstream.output = uri;
+    expect((await run(listField())).output.images).toHaveLength(1);
+  });
+
+  it("fails on more files than the manifest allows, on an empty list, and on anything else", async () => {
+    const uri = `data:image/png;base64,${png.toString("base64")}`;
+    upstream.output = [uri, uri, uri];
+    expect((await faultOf(run(listField(2)))).message).toContain("returned 3 files. Its manifest allows 2");
+    upstream.output = Array.from({ length: 17 }, () => uri);
+    expect((await faultOf(run(listField()))).message).toContain("allows 16");
+    upstream.output = [];
+    expect((await faultOf(run(listField()))).type).toBe("no_media_generated");
+    upstream.output = [uri, "s3://someone/else.png"];
+    expect((await faultOf(run(listField()))).type).toBe("downstream_service_error");
+  });
+
+  it.each([[["a", "b"]], ["text"], [42], [{ a: [1] }], [[]]])("takes any output as it is: %j", async (value) => {
+    upstream.output = value;
+    expect((await run({ type: "object", properties: { output: {} } })).output).toEqual({ output: value });
+  });
+
   it("fills fields by name from an object, and the only field from a value", async () => {
     const properties = {
       picture: { type: "string", format: "binary", "x-media": "image" } as const,

@@ -11,8 +11,7 @@ import {
   readAnswer,
 } from "../media/call.ts";
 import { type Cancelling, cancelOnAbort } from "../media/cancel-upstream.ts";
-import { inputParts } from "../media/input-parts.ts";
-import { fileFieldsOf, fillOutput, isJsonObject, noMedia, streamedFieldOf } from "../media/output-fields.ts";
+import { fillOutput, isJsonObject, makesFiles, noMedia, streamedFieldOf } from "../media/output-fields.ts";
 import { jsonBody } from "../media/request-body.ts";
 import { RunClock } from "../media/run-clock.ts";
 import { StreamedText } from "../media/streamed-text.ts";
@@ -65,10 +64,9 @@ export function createCog(backend: MediaBackend): ModelDriver {
 }
 
 function predict(backend: MediaBackend, url: string, call: ModelCall, stream: boolean): Promise<NetResponse> {
-  const { files, values } = inputParts(backend, call);
-  // Cog refuses null even for nullable inputs; `inputParts` leaves nulls out.
-  const input = files.length === 0 ? values : { ...values, ...Object.fromEntries(files) };
-  const body = jsonBody({ id: call.predictionId, input });
+  // Cog refuses null even for nullable inputs.
+  const given = Object.entries(call.input).filter(([, value]) => value !== undefined && value !== null);
+  const body = jsonBody({ id: call.predictionId, input: Object.fromEntries(given) });
   const ask = (accept: string) =>
     postUpstreamOnce(
       backend,
@@ -123,7 +121,7 @@ async function whole(
     const waitedMs = clock.waitedMs(reportedSeconds(prediction));
     const output = prediction.output;
     const nothing = output === undefined || output === null || (Array.isArray(output) && output.length === 0);
-    if (nothing && fileFieldsOf(backend.output).length > 0) throw noMedia();
+    if (nothing && makesFiles(backend.output)) throw noMedia();
     if (field === undefined) {
       return { output: output === undefined ? {} : await fillOutput(backend, call, output), waitedMs };
     }

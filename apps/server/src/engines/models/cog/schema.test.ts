@@ -31,6 +31,7 @@ const openapi = {
           token: { type: "string", format: "password", writeOnly: true, "x-cog-secret": true, "x-order": 7 },
           extra: { anyOf: [{ type: "number", minimum: 0 }, { type: "null" }], title: "Extra", "x-order": 4 },
           loras: { type: "array", items: { type: "string", format: "uri" }, "x-order": 8 },
+          style: { allOf: [{ $ref: "#/components/schemas/scheduler" }], "x-order": 9 },
         },
       },
       scheduler: { type: "string", title: "scheduler", description: "An enumeration.", enum: ["DDIM", "K_EULER"] },
@@ -57,6 +58,7 @@ it("reads the inputs in order", () => {
     "any",
     "token",
     "loras",
+    "style",
   ]);
   expect(input.required).toEqual(["prompt", "image"]);
   expect(input.properties).toMatchObject({
@@ -73,9 +75,17 @@ it("reads the inputs in order", () => {
     clip: { type: ["string", "null"], format: "binary", "x-media": "video", default: null },
     any: { "x-media": "file" },
     token: { type: ["string", "null"], "x-cog-secret": true },
-    // An address, or the bytes as a data URI.
-    loras: { type: ["array", "null"], items: { type: "string" } },
+    loras: {
+      type: ["array", "null"],
+      items: { type: "string", format: "binary", "x-media": "file" },
+      default: null,
+    },
+    style: { type: ["string", "null"], enum: ["DDIM", "K_EULER"] },
   });
+});
+
+it("does not repeat Python's text about enums", () => {
+  expect(importCogSchema(openapi).input.properties.style).not.toHaveProperty("description");
 });
 
 it("produces schemas that a manifest accepts", () => {
@@ -89,7 +99,11 @@ it.each([
   ],
   [
     { type: "array", items: { type: "string", format: "uri" } },
-    { type: "string", format: "binary", "x-media": "file" },
+    { type: "array", items: { type: "string", format: "binary", "x-media": "file" } },
+  ],
+  [
+    { type: "array", items: { type: "string", format: "uri" }, "x-cog-array-type": "iterator" },
+    { type: "array", items: { type: "string", format: "binary", "x-media": "file" } },
   ],
   [
     { type: "array", items: { type: "string" }, "x-cog-array-type": "iterator", "x-cog-array-display": "concatenate" },
@@ -103,7 +117,8 @@ it.each([
   [{ type: "integer" }, { type: "integer" }],
   [{ $ref: "#/components/schemas/Text" }, { type: "string" }],
   [{ type: "object" }, { type: "object" }],
-  [{}, { type: "object" }],
+  [{ title: "Output" }, { title: "Output" }],
+  [{}, {}],
 ])("reads the output %j", (given, expected) => {
   const output = withOutput(given, { Text: { type: "string" } });
   expect(output).toEqual({ type: "object", properties: { output: expected }, required: ["output"] });
@@ -128,7 +143,7 @@ it("reads an output object by name", () => {
 
 it("terminates on circular references", () => {
   const output = withOutput({ $ref: "#/components/schemas/A" }, { A: { $ref: "#/components/schemas/A" } });
-  expect(output.properties.output).toEqual({ type: "object" });
+  expect(output.properties.output).toEqual({});
 });
 
 let net: Net;

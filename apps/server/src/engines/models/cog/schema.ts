@@ -1,4 +1,4 @@
-import type { FieldSchema, ObjectSchema } from "@gantry/wire";
+import { type FieldSchema, fileFieldOf, type ObjectSchema } from "@gantry/wire";
 import { isRecord } from "../../../kernel/is-record.ts";
 import type { Net } from "../../net/net.ts";
 import type { Mask } from "../mask.ts";
@@ -18,9 +18,8 @@ const mediaWords: readonly (readonly [Media, RegExp])[] = [
 const types = new Set(["string", "number", "integer", "boolean", "array", "object"]);
 
 /**
- * Makes a manifest's schemas from the OpenAPI document of a Cog server. A file (`cog.Path`) becomes a file field, an
- * iterator of text a streamed field. A list of files becomes one file field with the first file; owners can add further
- * file fields to the manifest, which are filled in order.
+ * Makes a manifest's schemas from the OpenAPI document of a Cog server. A file (`cog.Path`) becomes a file field, a list
+ * of files a list, an iterator of text a streamed field.
  */
 export function importCogSchema(openapi: unknown): { input: ObjectSchema; output: ObjectSchema } {
   const components = isRecord(openapi) && isRecord(openapi.components) ? openapi.components.schemas : undefined;
@@ -65,7 +64,8 @@ function inputField(name: string, field: Schema, required: boolean): FieldSchema
   const result = fieldOf(name, field);
   // Null means left out, so an optional field is nullable.
   const nullable = (field.nullable === true || !required) && typeof result.type === "string";
-  if (result.format === "binary") return { ...result, ...(nullable && { type: ["string", "null"], default: null }) };
+  if (fileFieldOf(result))
+    return { ...result, ...(nullable && { type: [String(result.type), "null"], default: null }) };
   return {
     ...result,
     ...(nullable && { type: [String(result.type), "null"] }),
@@ -95,15 +95,16 @@ function outputOf(given: unknown, schemas: Schemas): ObjectSchema {
 
 function outputField(name: string, field: Schema, required: boolean): FieldSchema {
   const items = isRecord(field.items) ? field.items : {};
-  const isList = field.type === "array";
-  if (isList && items.type === "string" && field["x-cog-array-display"] === "concatenate") {
+  if (field.type === "array" && items.type === "string" && field["x-cog-array-display"] === "concatenate") {
     return {
       ...annotationsOf(field),
       type: "string",
       ...(field["x-cog-array-type"] === "iterator" && { isStream: true }),
     };
   }
-  const result = isList && isFile(items) ? { ...annotationsOf(field), ...fieldOf(name, items) } : fieldOf(name, field);
+  // `Any`: without a type, the output is taken as it is.
+  if (field.type === undefined) return annotationsOf(field);
+  const result = fieldOf(name, field);
   return required ? result : { ...result, type: [String(result.type), "null"] };
 }
 
@@ -118,6 +119,12 @@ function fieldOf(name: string, field: Schema): FieldSchema {
   );
   if (type === "array" && isRecord(field.items)) {
     const { items } = field;
+    if (isFile(items)) {
+      const accepted = field["x-cog-accept"] ?? items["x-cog-accept"];
+      const described = { description: field.description, ...items, "x-cog-accept": accepted };
+      result.items = { type: "string", format: "binary", "x-media": mediaOf(name, described) };
+      return result;
+    }
     result.items = {
       ...(typeof items.type === "string" && types.has(items.type) && { type: items.type }),
       ...(Array.isArray(items.enum) && { enum: items.enum }),
@@ -126,10 +133,14 @@ function fieldOf(name: string, field: Schema): FieldSchema {
   return result;
 }
 
+/** Python's own text of an enum without one. */
+const descriptionOfEnums = "An enumeration.";
+
 function annotationsOf(field: Schema): FieldSchema {
   return {
     ...(typeof field.title === "string" && { title: field.title.slice(0, 200) }),
-    ...(typeof field.description === "string" && { description: field.description.slice(0, 4000) }),
+    ...(typeof field.description === "string" &&
+      field.description !== descriptionOfEnums && { description: field.description.slice(0, 4000) }),
     ...(typeof field["x-order"] === "number" && { "x-order": field["x-order"] }),
   };
 }

@@ -110,8 +110,13 @@ function withOwnName({ output }: GantryRemoteBackend, answer: Record<string, unk
 function withLinks(answer: Record<string, unknown>): Record<string, unknown> {
   const output = { ...(isJsonObject(answer.output_data) ? answer.output_data : {}) };
   const links = isJsonObject(answer.files) ? answer.files : {};
-  for (const [name, link] of Object.entries(links)) {
-    if (isJsonObject(link) && typeof link.url === "string") output[name] = link.url;
+  for (const [key, link] of Object.entries(links)) {
+    if (!isJsonObject(link) || typeof link.url !== "string") continue;
+    const [, name = "", index] = /^(.*)\.(\d+)$/.exec(key) ?? [];
+    const list = output[name];
+    // A list of files has a link for each entry, such as `images.0`.
+    if (Array.isArray(list) && Number(index) < list.length) output[name] = list.with(Number(index), link.url);
+    else output[key] = link.url;
   }
   return output;
 }

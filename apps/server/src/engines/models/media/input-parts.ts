@@ -1,8 +1,8 @@
-import { type FileInput, type InputValue, isFileInput, type ModelCall } from "../driver.ts";
+import { type FileInput, filesIn, type InputValue, type ModelCall } from "../driver.ts";
 import type { MediaBackend } from "./call.ts";
 
 export interface InputParts {
-  /** In the order of the manifest. */
+  /** In the order of the manifest. Each file of a list has the name of its field. */
   files: readonly (readonly [name: string, file: FileInput])[];
   /** Everything else, without nulls. */
   values: Record<string, Exclude<InputValue, FileInput | null>>;
@@ -16,7 +16,8 @@ export function inputParts(backend: MediaBackend, call: Pick<ModelCall, "input">
   const take = (name: string) => {
     const value = call.input[name];
     if (value === undefined || value === null) return;
-    if (isFileInput(value)) files.push([name, value]);
+    const given = filesIn(value);
+    if (given.length > 0) files.push(...given.map((file) => [name, file] as [string, FileInput]));
     else values[name] = value as Exclude<InputValue, FileInput | null>;
   };
   for (const name of Object.keys(properties)) take(name);

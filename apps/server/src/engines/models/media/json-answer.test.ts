@@ -82,6 +82,20 @@ it.each([
   await expect(read(text, limits)).rejects.toThrow();
 });
 
+it("keeps the first files of a long list in memory, and the others on the disk", async () => {
+  const small = Buffer.alloc(40_000, 7);
+  const answer = await read(JSON.stringify(Array.from({ length: 12 }, () => small.toString("base64"))));
+  const bodies = (answer.value as Spool[]).map((spool) => spool.body());
+  expect(bodies.map((body) => body instanceof Uint8Array)).toEqual([...Array(8).fill(true), ...Array(4).fill(false)]);
+  for (const body of bodies) expect((await bytesOf({ body })).equals(small)).toBe(true);
+  await answer.discard();
+});
+
+it("refuses more files than any list has", async () => {
+  const many = Array.from({ length: 129 }, () => Buffer.alloc(30_000, 7).toString("base64"));
+  await expect(read(JSON.stringify(many))).rejects.toThrow("more than 128 files");
+});
+
 it("drops files whose body was not taken", async () => {
   const answer = await read(JSON.stringify([base64, base64]));
   const [first, second] = answer.value as [Spool, Spool];

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Base64Decoder, readDataUriHeader } from "./data-uri.ts";
-import { Spool } from "./spool.ts";
+import { mostInMemory, Spool } from "./spool.ts";
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -8,6 +8,9 @@ const backslash = 0x5c;
 const longText = 32 * 1024;
 /** Base64 may contain line breaks; a space means prose. */
 const plainBase64 = /^[A-Za-z0-9+/\n]+$/;
+
+/** More than any list of files has. Each file on the disk is an open file. */
+const mostFiles = 128;
 
 export interface AnswerLimits {
   spoolFolder: string;
@@ -135,7 +138,11 @@ class AnswerReader {
       this.#keep(pending);
       return;
     }
-    const spool = new Spool({ folder: this.#limits.spoolFolder, maxBytes: this.#limits.maxFileBytes });
+    const { spoolFolder: folder, maxFileBytes: maxBytes } = this.#limits;
+    if (this.#files.length === mostFiles) throw new Error(`The answer has more than ${mostFiles} files`);
+    // An answer with many files must not fill the memory.
+    const isOnDisk = this.#files.length >= mostInMemory;
+    const spool = new Spool({ folder, maxBytes, ...(isOnDisk && { keptInMemory: 0 }) });
     spool.mediaType = header?.mediaType;
     this.#files.push(spool);
     this.#file = new FileText(spool, header?.length ?? 0);

@@ -1,6 +1,6 @@
 import type { ObjectSchema } from "@gantry/wire";
-import type { ModelDriver, OutputValue } from "../driver.ts";
-import { fileFieldsOf, isFile, streamedFieldOf, typesOf } from "./output-fields.ts";
+import { isFileOutput, type ModelDriver, type OutputValue } from "../driver.ts";
+import { fileFieldsOf, streamedFieldOf, typesOf } from "./output-fields.ts";
 
 const ignore = () => {};
 
@@ -28,8 +28,8 @@ function fieldFor(output: ObjectSchema, ownName: string, value: OutputValue): st
   const files = fileFieldsOf(output);
   const names = Object.keys(output.properties).filter((name) => !files.includes(name));
   const others = names.toSorted((one, other) => Number(takesText(output, other)) - Number(takesText(output, one)));
-  const fitting = isFile(value) && files.length > 0 ? files : others;
-  const streamed = isFile(value) ? undefined : streamedFieldOf(output);
+  const fitting = isFileOutput(value) && files.length > 0 ? files : others;
+  const streamed = isFileOutput(value) ? undefined : streamedFieldOf(output);
   return streamed ?? (fitting.includes(ownName) ? ownName : fitting[0]);
 }
 

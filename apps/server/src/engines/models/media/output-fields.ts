@@ -1,6 +1,6 @@
-import type { FieldSchema, ObjectSchema } from "@gantry/wire";
+import { type FieldSchema, fileFieldOf, type ObjectSchema } from "@gantry/wire";
 import { type Fault, fault } from "../../../kernel/errors.ts";
-import type { FileOutput, ModelCall, OutputValue } from "../driver.ts";
+import { type FileOutput, isFileOutput, type ModelCall, type OutputValue } from "../driver.ts";
 import { broken } from "../upstream.ts";
 import type { MediaBackend } from "./call.ts";
 import { isDataUri } from "./data-uri.ts";
@@ -15,6 +15,11 @@ export function mediaOf(field: FieldSchema | undefined): Media {
   return field?.["x-media"] ?? "file";
 }
 
+export function makesFiles(output: ObjectSchema): boolean {
+  return Object.values(output.properties).some((field) => fileFieldOf(field) !== undefined);
+}
+
+/** The fields with one file each. */
 export function fileFieldsOf(output: ObjectSchema): string[] {
   return Object.keys(output.properties).filter((name) => output.properties[name]?.format === "binary");
 }
@@ -27,9 +32,13 @@ export function noMedia(): Fault {
   return fault("no_media_generated", "The run ended without producing any output");
 }
 
+function fileListOf(output: ObjectSchema): string | undefined {
+  return Object.keys(output.properties).find((name) => fileFieldOf(output.properties[name])?.list);
+}
+
 /**
  * Assigns parts of an answer to output fields. An object fills fields by name; any other value fills the only field. A list
- * of files fills the file fields in order, and further files are dropped.
+ * fills the list of files. Without such a field it fills the fields with one file in order, and further files are dropped.
  */
 function assignOutput(output: ObjectSchema, value: unknown): Record<string, unknown> {
   const names = Object.keys(output.properties);
@@ -39,8 +48,10 @@ function assignOutput(output: ObjectSchema, value: unknown): Record<string, unkn
     if (named.length > 0 || names.length !== 1 || only === undefined) {
       return Object.fromEntries(named.map((name) => [name, value[name]]));
     }
-    return typesOf(output.properties[only]).includes("object") ? { [only]: value } : {};
+    return takes(output.properties[only], "object") ? { [only]: value } : {};
   }
+  const list = fileListOf(output);
+  if (list !== undefined && (Array.isArray(value) || names.length === 1)) return { [list]: value };
   const files = fileFieldsOf(output);
   const [firstFile] = files;
   if (firstFile !== undefined && Array.isArray(value)) {
@@ -74,16 +85,13 @@ export async function fillOutput(
   return filled;
 }
 
+/** Frees the files of an output that is not used. */
 export function dropFiles(output: Record<string, OutputValue>): void {
-  for (const value of Object.values(output)) {
-    if (!isFile(value) || value.body instanceof Uint8Array) continue;
+  for (const value of Object.values(output).flat()) {
+    if (!isFileOutput(value) || value.body instanceof Uint8Array) continue;
     value.body.on("error", () => {});
     value.body.destroy();
   }
-}
-
-export function isFile(value: OutputValue): value is FileOutput {
-  return typeof value === "object" && value !== null && "kind" in value && value.kind === "file" && "body" in value;
 }
 
 async function outputValue(
@@ -92,7 +100,9 @@ async function outputValue(
   field: FieldSchema | undefined,
   value: unknown,
 ): Promise<OutputValue | undefined> {
-  if (field?.format === "binary") {
+  const files = fileFieldOf(field);
+  if (files?.list) return value === null || value === undefined ? undefined : listedFiles(backend, call, files, value);
+  if (files) {
     const file = Array.isArray(value) ? value[0] : value;
     return file === null || file === undefined ? undefined : fileFrom(backend, call, file, mediaOf(field));
   }
@@ -100,11 +110,39 @@ async function outputValue(
   if (value instanceof Spool || (typeof value === "string" && isDataUri(value))) {
     return fileFrom(backend, call, value, "file");
   }
-  if (Array.isArray(value) && !typesOf(field).includes("array") && value.every((part) => typeof part === "string")) {
+  if (Array.isArray(value) && !takes(field, "array") && value.every((part) => typeof part === "string")) {
     return value.join("");
   }
   refuseFilesWithin(value, deepest);
   return value as OutputValue;
+}
+
+/** A longer list than the manifest allows is an error: the caller has reserved the price of that many files. */
+async function listedFiles(
+  backend: MediaBackend,
+  call: Pick<ModelCall, "signal">,
+  { file, list }: NonNullable<ReturnType<typeof fileFieldOf>>,
+  value: unknown,
+): Promise<FileOutput[]> {
+  const given: unknown[] = Array.isArray(value) ? value : [value];
+  const most = list?.most ?? 1;
+  if (given.length > most) {
+    const sentence = `The model returned ${given.length} files. Its manifest allows ${most}; raise maxItems of the output.`;
+    throw broken(new Error(sentence), sentence);
+  }
+  const files: FileOutput[] = [];
+  try {
+    for (const each of given) files.push(await fileFrom(backend, call, each, mediaOf(file)));
+  } catch (error) {
+    dropFiles({ files });
+    throw error;
+  }
+  return files;
+}
+
+/** Without a type, a field takes any value. */
+function takes(field: FieldSchema | undefined, type: string): boolean {
+  return field?.type === undefined || typesOf(field).includes(type);
 }
 
 export function typesOf(field: FieldSchema | undefined): readonly string[] {

@@ -7,6 +7,8 @@ import { fault } from "../../../kernel/errors.ts";
 
 /** Most results stay in memory. */
 const keptInMemory = 1024 * 1024;
+/** Files of one answer that may be in memory as a whole. */
+export const mostInMemory = 8;
 /** Minimum bytes per write to the disk. */
 const bytesPerWrite = 256 * 1024;
 /** Enough to detect nearly every type. */
@@ -30,9 +32,12 @@ export class Spool {
   /** As the upstream declared it. */
   mediaType: string | undefined;
 
-  constructor(options: { folder: string; maxBytes: number }) {
+  readonly #keptInMemory: number;
+
+  constructor(options: { folder: string; maxBytes: number; keptInMemory?: number }) {
     this.#folder = options.folder;
     this.#maxBytes = options.maxBytes;
+    this.#keptInMemory = options.keptInMemory ?? keptInMemory;
   }
 
   get size(): number {
@@ -51,7 +56,7 @@ export class Spool {
     if (this.#head.length < sampleBytes) this.#head = Buffer.concat([this.#head, bytes.subarray(0, sampleBytes)]);
     this.#kept.push(bytes);
     this.#keptBytes += bytes.length;
-    if (this.#keptBytes > (this.#file ? bytesPerWrite : keptInMemory)) await this.#flush();
+    if (this.#keptBytes > (this.#file ? bytesPerWrite : this.#keptInMemory)) await this.#flush();
   }
 
   async end(): Promise<void> {

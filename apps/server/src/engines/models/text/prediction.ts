@@ -1,7 +1,7 @@
 import { asksNothing, type ObjectSchema } from "@gantry/wire";
 import { fault } from "../../../kernel/errors.ts";
 import type { ChatMessage, ChatResult, ContentPart } from "../chat.ts";
-import { type FileInput, type InputValue, isFileInput, type ModelDriver } from "../driver.ts";
+import { type FileInput, filesIn, type InputValue, type ModelDriver } from "../driver.ts";
 import { refusedContent } from "../upstream.ts";
 import type { TextRequest } from "./request.ts";
 
@@ -45,7 +45,7 @@ export function runAsChat(answer: (request: TextRequest) => Promise<ChatResult>)
 export function askingByPrompt(run: ModelDriver["run"], input: ObjectSchema): ModelDriver["run"] {
   if (Object.hasOwn(input.properties, "prompt")) return run;
   return async (call) => {
-    if (Object.values(call.input).some(isFileInput)) return run(call);
+    if (Object.values(call.input).some((value) => filesIn(value).length > 0)) return run(call);
     throw fault("downstream_service_error", "The model's manifest has no input named prompt. Its owner must add one.");
   };
 }
@@ -59,7 +59,8 @@ function splitFiles(input: Readonly<Record<string, InputValue>>) {
   const files: [field: string, file: FileInput][] = [];
   const values: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(input)) {
-    if (isFileInput(value)) files.push([field, value]);
+    const given = filesIn(value);
+    if (given.length > 0) files.push(...given.map((file) => [field, file] as [string, FileInput]));
     else if (value !== null) values[field] = value;
   }
   return { files, values };

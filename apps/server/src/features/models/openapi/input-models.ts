@@ -1,4 +1,4 @@
-import type { FieldSchema, Manifest, ObjectSchema } from "@gantry/wire";
+import { type FieldSchema, fileFieldOf, type Manifest, type ObjectSchema } from "@gantry/wire";
 import { type Json, nullable, schemaRef } from "./parts.ts";
 
 const webhookDefault = JSON.stringify({ url: "", headers: {}, query_params: {} });
@@ -56,8 +56,11 @@ function contentTypeOf(field: FieldSchema): string {
 
 /** Content types of the file parts, under the second form of their names. */
 function fileEncodings(manifest: Manifest): Json {
-  const files = Object.entries(manifest.input.properties).filter(([, field]) => field.format === "binary");
-  return Object.fromEntries(files.map(([name, field]) => [`i_${name}`, { contentType: contentTypeOf(field) }]));
+  const encodings = Object.entries(manifest.input.properties).flatMap(([name, field]) => {
+    const files = fileFieldOf(field);
+    return files ? [[`i_${name}`, { contentType: contentTypeOf(files.file) }]] : [];
+  });
+  return Object.fromEntries(encodings);
 }
 
 export function inputBody(manifest: Manifest, schema: Json): Json {

@@ -57,7 +57,8 @@ export const records: Json = {
   Files: {
     type: "object",
     additionalProperties: schemaRef("PresignedUrl"),
-    description: "A ready download link for each file of the output, under the name of its field.",
+    description:
+      "A ready download link for each file of the output, under the name of its field. The files of a list are `field.0`, `field.1` and so on.",
   },
   StreamUser: record(
     { id: integer },

@@ -1,5 +1,12 @@
-import { type BackendConfig, backendsOf, type Manifest, promptedBackends } from "@gantry/wire";
-import { type InputValue, isFileInput, readableText } from "../../../engines/models/driver.ts";
+import {
+  type BackendConfig,
+  backendsOf,
+  type FieldSchema,
+  fileFieldOf,
+  type Manifest,
+  promptedBackends,
+} from "@gantry/wire";
+import { filesIn, type InputValue, readableText } from "../../../engines/models/driver.ts";
 import { mostTokens, usualAnswerTokens } from "../../../kernel/money.ts";
 import { allPricings, type Bounds, type Prices, pricesOf, type Terms } from "../../billing/index.ts";
 import { isInputPriced } from "./charge.rules.ts";
@@ -104,9 +111,11 @@ function countable(
   const texts: Record<string, InputValue> = {};
   let otherTokens = usesServerTools(input) ? window : 0;
   for (const [name, value] of Object.entries(input)) {
-    const field = schema.properties[name];
-    if (!isFileInput(value) && (field?.format !== "binary" || value === null)) texts[name] = value;
-    else if (field?.["x-media"] === "image") otherTokens += tokensOfImage;
+    const files = fileFieldOf(schema.properties[name]);
+    const isFile = files !== undefined || filesIn(value).length > 0;
+    if (!isFile || value === null) texts[name] = value;
+    else if (files?.file["x-media"] === "image")
+      otherTokens += tokensOfImage * (Array.isArray(value) ? value.length : 1);
     else otherTokens = Math.max(otherTokens, window);
   }
   return { text: readableText(texts), otherTokens };
@@ -136,9 +145,9 @@ function isFunction(tool: unknown): boolean {
   return ("type" in tool && tool.type === "function") || "input_schema" in tool || "functionDeclarations" in tool;
 }
 
-/** Every file has its own output field. Only OpenAI's images API lets a request ask for fewer. */
+/** Every file has its own output field, or is in a list. Only OpenAI's images API lets a request ask for fewer. */
 function mostOutputs({ output, ...model }: PricedModel, input: Input): number {
-  const fields = fileFields(output);
+  const fields = mostFiles(output);
   const { n } = input;
   const takesNumber = backendsOf(model).every(({ type }) => type === "openai-images");
   const asked = takesNumber && typeof n === "number" && n >= 1 ? Math.floor(n) : fields;
@@ -150,14 +159,18 @@ const limitNames = ["max_tokens", "max_completion_tokens", "max_output_tokens", 
 /** Above the largest picture of the models that price pictures by tokens: about 6,300. */
 const tokensOfCreatedFile = 8_192;
 
-function fileFields(output: PricedModel["output"]): number {
-  return Object.values(output.properties).filter((field) => field.format === "binary").length;
+function mostFiles(output: PricedModel["output"]): number {
+  const most = (field: FieldSchema) => {
+    const files = fileFieldOf(field);
+    return files ? (files.list?.most ?? 1) : 0;
+  };
+  return Object.values(output.properties).reduce((sum, field) => sum + most(field), 0);
 }
 
 function mostOutputTokens(manifest: PricedModel, input: Input): number {
   const given = limitNames.map((name) => input[name]).filter((value) => typeof value === "number");
   const usual =
-    fileFields(manifest.output) > 0
+    mostFiles(manifest.output) > 0
       ? Math.max(usualAnswerTokens, tokensOfCreatedFile * mostOutputs(manifest, input))
       : usualAnswerTokens;
   return longestAnswer(given.length > 0 ? Math.max(...given) : undefined, usual);

@@ -3,10 +3,10 @@ import {
   type FileOutput,
   type InputValue,
   Interrupted,
+  isFileOutput,
   type ModelCall,
   type ModelDriver,
   type ModelResult,
-  type OutputValue,
   readableText,
   type TokenUsage,
 } from "../../../engines/models/driver.ts";
@@ -82,7 +82,7 @@ async function execute(deps: ExecutionDeps, execution: Execution, span: Span): P
       ? await deps.backends.call({ model, signal: live.signal, attempt, run: () => call(deps, execution, attempt) })
       : await call(deps, execution, attempt);
     const inferenceMs = timeAt(attempt, result.waitedMs);
-    const files = Object.values(result.output).filter(isFile).length;
+    const files = Object.values(result.output).flat().filter(isFileOutput).length;
     const stored = files > 0 ? await storeFiles(deps, execution, result) : (result.output as StoredOutput);
     // The manifest describes the output of `driver.run` only.
     const output = execution.perform ? stored : checkedOutput(model.manifest.output, stored);
@@ -178,7 +178,7 @@ async function counted(
   { input, inputTokens }: Execution,
   output: ModelResult["output"],
 ): Promise<TokenUsage> {
-  const written = Object.entries(output).filter(([, value]) => !isFile(value));
+  const written = Object.entries(output).filter(([, value]) => ![value].flat().some(isFileOutput));
   return {
     inputTokens: inputTokens ?? (await countTokens(readableText(input))),
     outputTokens: await countTokens(readableText(Object.fromEntries(written))),
@@ -269,12 +269,29 @@ async function storeFiles(
   result: ModelResult,
 ): Promise<StoredOutput> {
   const stored: StoredOutput = {};
-  for (const [field, value] of Object.entries(result.output)) {
-    stored[field] = isFile(value) ? await deps.storeOutput(userId, live.id, field, value) : value;
+  const store = (field: string, file: FileOutput) => deps.storeOutput(userId, live.id, field, file);
+  try {
+    for (const [field, value] of Object.entries(result.output)) {
+      if (isFileOutput(value)) stored[field] = await store(field, value);
+      else stored[field] = Array.isArray(value) ? await storedEntries(value, (file) => store(field, file)) : value;
+    }
+  } catch (error) {
+    dropFiles(result.output);
+    throw error;
   }
   return stored;
 }
 
-function isFile(value: OutputValue): value is FileOutput {
-  return typeof value === "object" && value !== null && "kind" in value && value.kind === "file";
+/** A list of files may be long, so its files are stored one after the other. */
+async function storedEntries(list: readonly unknown[], store: (file: FileOutput) => Promise<string>) {
+  const entries: unknown[] = [];
+  for (const entry of list) entries.push(isFileOutput(entry) ? await store(entry) : entry);
+  return entries;
+}
+
+/** Frees the files that could not be stored. */
+function dropFiles(output: ModelResult["output"]): void {
+  for (const value of Object.values(output).flat()) {
+    if (isFileOutput(value) && "destroy" in value.body) value.body.on("error", () => {}).destroy();
+  }
 }

@@ -1,11 +1,11 @@
-import { compileFieldCheck, type FieldCheck, type FieldSchema, type ObjectSchema } from "@gantry/wire";
+import { compileFieldCheck, type FieldCheck, type FieldSchema, fileFieldOf, type ObjectSchema } from "@gantry/wire";
 import { type Fault, fault } from "../../../kernel/errors.ts";
 import type { StoredOutput } from "../prediction.ts";
 
 interface OutputField {
   isRequired: boolean;
   mayBeNull: boolean;
-  /** Undefined for a file, whose value is an address by now. */
+  /** Undefined for a single file, whose value is an address by now. */
   check: FieldCheck | undefined;
 }
 
@@ -25,7 +25,7 @@ function planOf(schema: ObjectSchema): OutputPlan {
     fields: new Map(
       Object.entries(schema.properties).map(([name, field]) => [name, planField(field, required.has(name))]),
     ),
-    makesFiles: Object.values(schema.properties).some((field) => field.format === "binary"),
+    makesFiles: Object.values(schema.properties).some((field) => fileFieldOf(field) !== undefined),
   };
   plans.set(schema, plan);
   return plan;
@@ -35,8 +35,16 @@ function planField(field: FieldSchema, isRequired: boolean): OutputField {
   return {
     isRequired,
     mayBeNull: field.type === undefined || [field.type].flat().includes("null"),
-    check: field.format === "binary" ? undefined : compileFieldCheck(field),
+    check: checkOf(field),
   };
+}
+
+/** The entries of a list of files are addresses by now, so only its length is checked. */
+function checkOf(field: FieldSchema): FieldCheck | undefined {
+  const files = fileFieldOf(field);
+  if (!files) return compileFieldCheck(field);
+  if (!files.list) return undefined;
+  return compileFieldCheck({ type: ["array", "null"], minItems: files.list.least, maxItems: files.list.most });
 }
 
 export function makesFiles(schema: ObjectSchema): boolean {

@@ -3,6 +3,7 @@ import type { InputValue } from "../../../engines/models/driver.ts";
 import type { Issue } from "../../../kernel/errors.ts";
 import { holdsConversations } from "../../models/index.ts";
 import { checkUser, checkWebhook, type UserPart, type WebhookPart } from "./check-extras.rules.ts";
+import { FileLists } from "./file-lists.rules.ts";
 import { type FormEntry, issueOf } from "./form.ts";
 import type { FieldPlan, FileField, InputPlan } from "./plan-input.rules.ts";
 
@@ -14,11 +15,16 @@ export interface Extras {
 
 export type ReceivedFile<F> = { file: F } | { issue: Issue };
 
+/** `index` is the position in a list of files. */
+type ListedFile<T> = T & { field: FileField; index: number };
+
 export interface CheckedFields<F> {
   /** Without files. Has no prototype, so that fields may have any name. */
   values: Record<string, InputValue>;
-  addresses: { field: FileField; sentAs: string; address: string }[];
-  files: { field: FileField; file: F }[];
+  addresses: ListedFile<{ sentAs: string; address: string }>[];
+  files: ListedFile<{ file: F }>[];
+  /** The lists of files that were sent, which may be empty. */
+  lists: Set<FileField>;
   user: UserPart | undefined;
   webhook: WebhookPart | undefined;
   issues: Issue[];
@@ -34,13 +40,19 @@ export function checkFields<F>(
     values: Object.create(null),
     addresses: [],
     files: [],
+    lists: new Set(),
     user: undefined,
     webhook: undefined,
     issues: [],
   };
   const seen = new Set<string>();
+  const lists = new FileLists();
   for (const entry of entries) {
     const field = plan.byWireName.get(entry.name);
+    if (field?.kind === "file" && field.list) {
+      lists.add(checked, field, entry);
+      continue;
+    }
     const canonical = field?.name ?? entry.name;
     if (seen.has(canonical)) {
       checked.issues.push(repeatedField(entry.name));
@@ -50,8 +62,9 @@ export function checkFields<F>(
     if (field) checkEntry(checked, field, entry, seen);
     else checkExtra(checked, entry, extras);
   }
+  lists.end(checked);
   for (const field of plan.fields) {
-    if (seen.has(field.name)) continue;
+    if (seen.has(field.name) || (field.kind === "file" && checked.lists.has(field))) continue;
     if (field.isRequired) checked.issues.push(missing(field.name));
     else useDefault(checked, field);
   }
@@ -67,7 +80,7 @@ function checkEntry<F>(
   if ("file" in entry) {
     if (field.kind === "text") checked.issues.push(notText(entry.name));
     else if ("issue" in entry.file) checked.issues.push(entry.file.issue);
-    else checked.files.push({ field, file: entry.file.file });
+    else checked.files.push({ field, file: entry.file.file, index: 0 });
     return;
   }
   const { value: text } = entry;
@@ -78,7 +91,7 @@ function checkEntry<F>(
   if (field.kind === "file") {
     // An empty file input counts as missing.
     if (text === "") seen.delete(field.name);
-    else checked.addresses.push({ field, sentAs: entry.name, address: text });
+    else checked.addresses.push({ field, sentAs: entry.name, address: text, index: 0 });
     return;
   }
   const value = field.convert(text, (problem) => checked.issues.push(issueOf(entry.name, problem, text)));

@@ -1,4 +1,4 @@
-import type { FieldSchema, Manifest } from "@gantry/wire";
+import { type FieldSchema, fileFieldOf, type Manifest } from "@gantry/wire";
 import { fault, type Issue, throwIfAny } from "../../../kernel/errors.ts";
 import type { FormEntry, FormFile, FormReader } from "./form.ts";
 import { ownNameOf } from "./plan-input.rules.ts";
@@ -30,18 +30,25 @@ export function formOfValues(
     for (const [name, value] of values) {
       signal.throwIfAborted();
       const field = fieldOf(manifest, name);
-      const file = field?.format === "binary" ? await openFile(name, value) : undefined;
-      if (file) {
-        try {
-          entries.push({ name, file: await onFile(file), filename: file.filename });
-        } finally {
-          if ("destroy" in file.body) file.body.destroy();
+      const files = fileFieldOf(field);
+      const isList = files?.list !== undefined && Array.isArray(value);
+      // One entry more than allowed is enough to report the list as too long.
+      const given: unknown[] = isList ? value.slice(0, (files.list?.most ?? 0) + 1) : [value];
+      for (const [index, each] of given.entries()) {
+        const file = files ? await openFile(name, each) : undefined;
+        if (file) {
+          try {
+            entries.push({ name, file: await onFile(file), filename: file.filename });
+          } finally {
+            if ("destroy" in file.body) file.body.destroy();
+          }
+          continue;
         }
-        continue;
+        const text = textOf(each, isList ? files.file : field);
+        if (typeof text === "string") entries.push({ name, value: text });
+        else if (text) issues.push({ ...text, loc: ["body", name, ...(isList ? [index] : [])] });
       }
-      const text = textOf(value, field);
-      if (typeof text === "string") entries.push({ name, value: text });
-      else if (text) issues.push({ ...text, loc: ["body", name] });
+      if (isList && given.length === 0) entries.push({ name, value: "[]" });
     }
     throwIfAny(issues);
     return { kind: "form", entries };
@@ -64,7 +71,7 @@ function textOf(value: unknown, field: FieldSchema | undefined): string | Omit<I
   // Forms are UTF-8 and cannot contain lone surrogates. JSON escapes them.
   const text = typeof value === "string" ? value.toWellFormed() : jsonOf(value);
   if (text === undefined) return { type: "json_invalid", msg: "Input is nested too deeply" };
-  if (field?.format === "binary" || Buffer.byteLength(text) <= mostTextBytes) return text;
+  if (fileFieldOf(field) || Buffer.byteLength(text) <= mostTextBytes) return text;
   const ctx = { max_length: mostTextBytes };
   return { type: "string_too_long", msg: `The field is longer than ${mostTextBytes} bytes`, ctx };
 }

@@ -4,7 +4,7 @@ import type { Problem } from "./form.ts";
 
 export type FieldMedia = "image" | "video" | "audio" | "file";
 
-const megabyte = 1_048_576;
+export const megabyte = 1_048_576;
 export const maxPixels = 36_000_000;
 const minSide = 14;
 

@@ -1,7 +1,9 @@
-import type { FieldSchema, Manifest, ObjectSchema } from "@gantry/wire";
+import { type FieldSchema, fileFieldOf, type Manifest, type ObjectSchema } from "@gantry/wire";
 import type { InputValue } from "../../../engines/models/driver.ts";
 import { type Converter, compileConverter } from "./convert-text.rules.ts";
 import { type FilePlan, planFile } from "./media.rules.ts";
+
+type Listed = NonNullable<ReturnType<typeof fileFieldOf>>;
 
 interface CommonPlan {
   name: string;
@@ -10,8 +12,8 @@ interface CommonPlan {
 }
 
 type TextField = CommonPlan & { kind: "text"; convert: Converter; default: InputValue | undefined };
-/** The default of a file field is always null. */
-export type FileField = CommonPlan & { kind: "file"; file: FilePlan };
+/** The default of a file field is always null. `list` is undefined for a single file. */
+export type FileField = CommonPlan & { kind: "file"; file: FilePlan; list: Listed["list"] };
 export type FieldPlan = TextField | FileField;
 
 export interface InputPlan {
@@ -51,7 +53,8 @@ function planInput(schema: ObjectSchema): InputPlan {
 
 function planField(name: string, schema: FieldSchema, isRequired: boolean): FieldPlan {
   const common = { name, isRequired, isNullable: [schema.type].flat().includes("null") };
-  if (schema.format === "binary") return { ...common, kind: "file", file: planFile(schema) };
+  const files = fileFieldOf(schema);
+  if (files) return { ...common, kind: "file", file: planFile(files.file), list: files.list };
   const fallback = (schema.default ?? undefined) as InputValue | undefined;
   return { ...common, kind: "text", convert: compileConverter(schema), default: fallback };
 }

@@ -9,6 +9,7 @@ import type { Model } from "../../models/index.ts";
 import type { UserPart, WebhookPart } from "./check-extras.rules.ts";
 import { type CheckedFields, checkFields, type Extras, missingFields, promptIssues } from "./check-fields.rules.ts";
 import { fetchFile, isRemote, type OpenStored } from "./fetch-file.ts";
+import { ListBytes } from "./file-lists.rules.ts";
 import { type FormReader, issueOf } from "./form.ts";
 import { planOf } from "./plan-input.rules.ts";
 import { type CheckedFile, isCheckedFile, receiveFiles } from "./receive-file.ts";
@@ -90,42 +91,75 @@ export async function readInput(options: ReadInputOptions): Promise<CheckedInput
   const plan = planOf(manifest);
   const spool = new Spool(spoolDir);
   try {
-    const body = await form({ onFile: receiveFiles({ plan, spool, media, userId, signal }), signal });
+    const listBytes = new ListBytes();
+    const body = await form({ onFile: receiveFiles({ plan, spool, media, userId, signal, listBytes }), signal });
     if (body.kind === "not-multipart") throwIfAny(missingFields(plan, body.ctx));
     const checked = checkFields(plan, body.kind === "form" ? body.entries : [], extras);
     checked.issues.push(...promptIssues(manifest, checked));
     if (checked.addresses.length > 0) {
-      await fetchAddresses(options, spool, checked, (address) => !isRemote(address));
+      const fetching = { ...options, spool, listBytes };
+      await fetchAddresses(fetching, checked, (address) => !isRemote(address));
       throwIfAny(checked.issues);
-      await fetchAddresses(options, spool, checked, isRemote);
+      await fetchAddresses(fetching, checked, isRemote);
     }
     throwIfAny(checked.issues);
     signal.throwIfAborted();
-    const input = checked.values;
-    for (const { field, file } of checked.files) input[field.name] = file;
-    const files = checked.files.map(({ file }) => file);
     const { user, webhook } = checked;
-    return { input, files, user, webhook, dispose: () => spool.dispose() };
+    return { input: inputOf(checked), files: filesOf(checked), user, webhook, dispose: () => spool.dispose() };
   } catch (error) {
     await spool.dispose();
     throw error;
   }
 }
 
+function inputOf({ values: input, files, lists }: CheckedFields<CheckedFile>): Record<string, InputValue> {
+  for (const { field, file } of files) if (!field.list) input[field.name] = file;
+  for (const list of lists) {
+    const entries = files.filter(({ field }) => field === list).toSorted((one, other) => one.index - other.index);
+    input[list.name] = entries.map(({ file }) => file);
+  }
+  return input;
+}
+
+function filesOf({ files }: CheckedFields<CheckedFile>): CheckedFile[] {
+  return files.map(({ field, file, index }) => (field.list ? { ...file, index } : file));
+}
+
+type FetchingInput = ReadInputOptions & { spool: Spool; listBytes: ListBytes };
+type Address = CheckedFields<CheckedFile>["addresses"][number];
+
 async function fetchAddresses(
-  options: ReadInputOptions,
-  spool: Spool,
+  fetching: FetchingInput,
   checked: CheckedFields<CheckedFile>,
   isWanted: (address: string) => boolean,
 ): Promise<void> {
   const wanted = checked.addresses.filter(({ address }) => isWanted(address));
-  const results = await Promise.allSettled(wanted.map((from) => fetchFile({ ...options, spool }, from.field, from)));
+  // The files of a list are fetched one after the other, because they share a bound.
+  const byField = Object.values(Object.groupBy(wanted, ({ field }) => field.name));
+  const results = await Promise.allSettled(byField.map((from = []) => fetchField(fetching, from)));
   // Waits for all, so that none writes after the spool is disposed of.
-  for (const [i, result] of results.entries()) {
-    const from = wanted[i];
+  for (const result of results) {
     if (result.status === "rejected") throw result.reason;
-    if (!from) continue;
-    if (isCheckedFile(result.value)) checked.files.push({ field: from.field, file: result.value });
-    else checked.issues.push(issueOf(from.sentAs, result.value, from.address));
+    checked.files.push(...result.value.files);
+    checked.issues.push(...result.value.issues);
   }
+}
+
+async function fetchField(fetching: FetchingInput, addresses: readonly Address[]) {
+  const { listBytes } = fetching;
+  const files: CheckedFields<CheckedFile>["files"] = [];
+  for (const from of addresses) {
+    const { field, index, sentAs, address } = from;
+    const bounded = { name: field.name, file: { ...field.file, maxBytes: listBytes.most(field) } };
+    const result = await fetchFile(fetching, bounded, from);
+    if (!isCheckedFile(result)) {
+      const problem = result.type === "file_too_large" ? listBytes.tooLarge(field) : result;
+      const issue = issueOf(sentAs, field.list ? { ...problem, path: [index] } : problem, address);
+      // Further downloads would be wasted.
+      return { files, issues: [issue] };
+    }
+    listBytes.take(field, result.size);
+    files.push({ field, file: result, index });
+  }
+  return { files, issues: [] };
 }

@@ -3,8 +3,9 @@ import type { Media } from "../../../engines/media/media.ts";
 import type { FileInput } from "../../../engines/models/driver.ts";
 import { Fault, type Issue } from "../../../kernel/errors.ts";
 import { notText, type ReceivedFile, repeatedField, unknownField } from "./check-fields.rules.ts";
+import { type ListBytes, tooManyFiles } from "./file-lists.rules.ts";
 import { type FormFile, issueOf, type Problem } from "./form.ts";
-import { acceptedBy, type FilePlan, judgeFile, maxPixels, tooLarge } from "./media.rules.ts";
+import { acceptedBy, type FilePlan, judgeFile, maxPixels } from "./media.rules.ts";
 import type { FileField, InputPlan } from "./plan-input.rules.ts";
 import { LongerThanAllowed, type Spool, type Spooled } from "./spool.ts";
 
@@ -17,42 +18,45 @@ interface Receiving {
   media: Media;
   userId: string;
   signal: AbortSignal;
+  listBytes: ListBytes;
 }
 
 /**
  * Receives the file parts of one form: spools them up to the limit of their field, then inspects them. Issues of files are
  * collected with those of other fields. Only a file that is too large stops reading.
  */
-export function receiveFiles({ plan, spool, media, userId, signal }: Receiving) {
+export function receiveFiles({ plan, spool, media, userId, signal, listBytes }: Receiving) {
   const fieldOf = fieldsOfFiles(plan);
   return async (part: FormFile): Promise<ReceivedFile<CheckedFile>> => {
     const field = fieldOf(part.name);
     if (!("kind" in field)) return dropFile(part.body, field);
     try {
-      const spooled = await spool.take(part.body, field.file.maxBytes, { ownsChunks: true });
+      const spooled = await spool.take(part.body, listBytes.most(field), { ownsChunks: true });
+      listBytes.take(field, spooled.size);
       const result = await inspectFile({ media, userId, signal }, field, spooled, part.filename);
       return isCheckedFile(result) ? { file: result } : { issue: issueOf(part.name, result) };
     } catch (error) {
-      throw withoutLongFile(error, part.name, field);
+      throw withoutLongFile(error, part.name, field, listBytes);
     }
   };
 }
 
 /** Maps the file parts of one form, in order, to their fields or to the issue of an unwanted part. */
 export function fieldsOfFiles(plan: InputPlan): (partName: string) => FileField | Issue {
-  const taken = new Set<string>();
+  const taken = new Map<string, number>();
   return (partName) => {
     const field = plan.byWireName.get(partName);
     if (!field) return unknownField(partName);
     if (field.kind === "text") return notText(partName);
-    if (taken.has(field.name)) return repeatedField(partName);
-    taken.add(field.name);
-    return field;
+    const count = taken.get(field.name) ?? 0;
+    taken.set(field.name, count + 1);
+    if (count < (field.list?.most ?? 1)) return field;
+    return field.list ? issueOf(field.name, tooManyFiles(field.list.most)) : repeatedField(partName);
   };
 }
 
-export function withoutLongFile(error: unknown, partName: string, { file }: FileField): unknown {
-  return error instanceof LongerThanAllowed ? new Fault([issueOf(partName, tooLarge(file))]) : error;
+export function withoutLongFile(error: unknown, partName: string, field: FileField, listBytes: ListBytes): unknown {
+  return error instanceof LongerThanAllowed ? new Fault([issueOf(partName, listBytes.tooLarge(field))]) : error;
 }
 
 export async function dropFile(
@@ -73,6 +77,8 @@ export async function dropFile(
 
 export interface CheckedFile extends FileInput {
   readonly field: string;
+  /** The position in a list of files. Undefined for a single file. */
+  readonly index?: number;
   /** The path, if the file is on disk. `BlobStore.putFile` may move it from there. */
   readonly path: string | undefined;
   readonly width: number | undefined;

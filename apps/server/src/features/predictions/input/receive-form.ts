@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Manifest } from "@gantry/wire";
 import { checkUser, checkWebhook } from "./check-extras.rules.ts";
 import type { Extras } from "./check-fields.rules.ts";
+import { ListBytes } from "./file-lists.rules.ts";
 import type { FormBody, FormEntry, FormFile, FormReader, Report } from "./form.ts";
 import { maxFileBytes } from "./media.rules.ts";
 import { type InputPlan, ownNameOf, planOf } from "./plan-input.rules.ts";
@@ -53,15 +54,17 @@ export async function receiveForm(options: ReceiveFormOptions): Promise<Received
 
 function receiveFormFiles(plan: InputPlan, spool: Spool, mayBeRepeat: () => Promise<boolean>) {
   const fieldOf = fieldsOfFiles(plan);
+  const listBytes = new ListBytes();
   return async (part: FormFile): Promise<DigestedFile> => {
     const hash = createHash("sha256");
     const field = fieldOf(part.name);
     const mostBytes = (await mayBeRepeat()) ? maxFileBytes : undefined;
     if ("kind" in field) {
-      const taken = spool.take(part.body, mostBytes ?? field.file.maxBytes, { ownsChunks: true, hash });
+      const taken = spool.take(part.body, listBytes.most(field, mostBytes), { ownsChunks: true, hash });
       const body = await taken.catch((error) => {
-        throw withoutLongFile(error, part.name, field);
+        throw withoutLongFile(error, part.name, field, listBytes);
       });
+      listBytes.take(field, body.size);
       return { part: { ...part, body }, digest: hash.digest("hex") };
     }
     await dropFile(part.body, field, { mostBytes, hash });
@@ -92,9 +95,21 @@ interface Digested {
  */
 export function fingerprintOf(body: FormBody<Digested>, extras: Extras): string {
   const entries = body.kind === "form" ? body.entries : [];
-  const parts = entries.map((entry) => partOf(entry, extras)).filter((part) => part !== undefined);
+  const parts = inOrder(entries, extras).filter((part) => part !== undefined);
   const form = [body.kind, ...parts.map(canonical).sort()].join("\n");
   return createHash("sha256").update(form).digest("hex");
+}
+
+/** The entries of a list have an order. The first has no number, as in fingerprints that are stored for a day. */
+function inOrder(entries: readonly FormEntry<Digested>[], extras: Extras): (object | undefined)[] {
+  const counts = new Map<string, number>();
+  return entries.map((entry) => {
+    const name = ownNameOf(entry.name);
+    const at = counts.get(name) ?? 0;
+    counts.set(name, at + 1);
+    const part = partOf(entry, extras);
+    return part && at > 0 ? { ...part, at } : part;
+  });
 }
 
 function partOf(entry: FormEntry<Digested>, extras: Extras): object | undefined {

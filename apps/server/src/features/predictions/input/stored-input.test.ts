@@ -9,7 +9,7 @@ import { openFilesystemBlobs } from "../../../engines/blobs/filesystem.ts";
 import { loadOrCreateSigningCredentials } from "../../../engines/blobs/signing-credentials.ts";
 import type { FileInput } from "../../../engines/models/driver.ts";
 import { fault } from "../../../kernel/errors.ts";
-import { deleteInput, openInput, type UnreadFile } from "./stored-input.ts";
+import { deleteInput, hasFiles, openInput, storeInput, type UnreadFile } from "./stored-input.ts";
 
 let home: string;
 let blobs: BlobStore;
@@ -93,4 +93,38 @@ test("an object of the caller that looks like a stored file opens and deletes no
     await deleteInput(blobs, "pred_mine", input);
   }
   expect(await blobs.open("inputs/pred_other/0")).toBeDefined();
+});
+
+const checkedFile = (text: string, index: number) => ({
+  kind: "file" as const,
+  field: "photos",
+  index,
+  contentType: "image/png",
+  size: text.length,
+  filename: undefined,
+  path: undefined,
+  width: undefined,
+  height: undefined,
+  durationSeconds: undefined,
+  open: async () => Readable.from([Buffer.from(text)]),
+});
+
+test("stores, opens and deletes every file of a list, in order", async () => {
+  const [first, second] = [checkedFile("first", 0), checkedFile("second", 1)];
+  const input = { prompt: "a", photos: [first, second], none: [] };
+  // Addresses are fetched after the parts of the form, so files may arrive in another order.
+  const kept = await storeInput(blobs, "pred_list", { input, files: [second, first] });
+  expect(hasFiles("pred_list", kept)).toBe(true);
+  expect(hasFiles("pred_other", kept)).toBe(false);
+  const opened = openInput(blobs, "pred_list", JSON.parse(JSON.stringify(kept)), never);
+  const texts = (opened.photos as FileInput[]).map(async (file) => (await buffer(await file.open())).toString());
+  expect(await Promise.all(texts)).toEqual(["first", "second"]);
+  expect(opened).toMatchObject({ prompt: "a", none: [] });
+  await deleteInput(blobs, "pred_list", kept);
+  expect(await Array.fromAsync(blobs.keys("inputs/pred_list/"))).toEqual([]);
+});
+
+test("a list that only resembles stored files stays as it is", () => {
+  const photos = [stored("inputs/pred_own/0"), stored("inputs/pred_other/0")];
+  expect(openInput(blobs, "pred_own", { photos }, never).photos).toBe(photos);
 });

@@ -25,6 +25,13 @@ function isStoredFile(predictionId: string, value: unknown): value is StoredFile
   );
 }
 
+/** The stored files of a field: one, or a list without anything else. */
+function storedFilesOf(predictionId: string, value: unknown): readonly StoredFile[] {
+  const isOwn = (each: unknown): each is StoredFile => isStoredFile(predictionId, each);
+  if (isOwn(value)) return [value];
+  return Array.isArray(value) && value.every(isOwn) ? value : [];
+}
+
 /** Stores the files of an input whose prediction runs later, possibly on another machine. */
 export async function storeInput(
   blobs: BlobStore,
@@ -36,7 +43,9 @@ export async function storeInput(
     const key = keyOf(predictionId, n);
     await putFile(blobs, key, file);
     const { contentType, size, filename } = file;
-    stored[file.field] = { $file: { key, contentType, size, filename: filename ?? null } } satisfies StoredFile;
+    const reference = { $file: { key, contentType, size, filename: filename ?? null } } satisfies StoredFile;
+    if (file.index === undefined) stored[file.field] = reference;
+    else stored[file.field] = (stored[file.field] as unknown[]).with(file.index, reference);
   }
   return stored;
 }
@@ -64,12 +73,13 @@ export function openInput(
   stored: Record<string, unknown>,
   onUnread: (file: UnreadFile) => void,
 ): Record<string, InputValue> {
-  return Object.fromEntries(
-    Object.entries(stored).map(([field, value]) => [
-      field,
-      isStoredFile(predictionId, value) ? asFile(blobs, value, onUnread) : (value as InputValue),
-    ]),
-  );
+  const opened = (value: unknown): InputValue => {
+    const files = storedFilesOf(predictionId, value).map((file) => asFile(blobs, file, onUnread));
+    const [first] = files;
+    if (first === undefined) return value as InputValue;
+    return Array.isArray(value) ? files : first;
+  };
+  return Object.fromEntries(Object.entries(stored).map(([field, value]) => [field, opened(value)]));
 }
 
 function asFile(
@@ -103,7 +113,7 @@ function asFile(
 }
 
 export function hasFiles(predictionId: string, stored: Record<string, unknown>): boolean {
-  return Object.values(stored).some((value) => isStoredFile(predictionId, value));
+  return Object.values(stored).some((value) => storedFilesOf(predictionId, value).length > 0);
 }
 
 export async function deleteInput(
@@ -111,5 +121,7 @@ export async function deleteInput(
   predictionId: string,
   stored: Record<string, unknown>,
 ): Promise<void> {
-  for (const value of Object.values(stored)) if (isStoredFile(predictionId, value)) await blobs.delete(value.$file.key);
+  for (const value of Object.values(stored)) {
+    for (const { $file } of storedFilesOf(predictionId, value)) await blobs.delete($file.key);
+  }
 }

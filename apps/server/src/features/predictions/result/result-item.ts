@@ -48,7 +48,7 @@ export function failureBody(error: readonly StoredIssue[] | null, base: string):
   return fault ? errorBody(fault, base) : {};
 }
 
-/** Links to the files of this prediction, by output field. */
+/** Links to the files of this prediction, by output field. The files of a list are `field.0`, `field.1`, … */
 export async function fileLinks(
   id: string,
   output: StoredOutput,
@@ -56,12 +56,26 @@ export async function fileLinks(
   linkOf: LinkOf,
 ): Promise<Record<string, unknown>> {
   const links: Record<string, unknown> = {};
+  const isOwn = (value: unknown): value is string =>
+    typeof value === "string" && value.startsWith("s3://") && value.includes(`/outputs/${id}/`);
   for (const [field, value] of Object.entries(output)) {
-    if (typeof value === "string" && value.startsWith("s3://") && value.includes(`/outputs/${id}/`)) {
-      links[field] = await linkOf(value, base);
+    if (isOwn(value)) links[field] = await linkOf(value, base);
+    if (!Array.isArray(value)) continue;
+    for (const [index, entry] of value.slice(0, mostListedLinks).entries()) {
+      if (isOwn(entry)) links[`${field}.${index}`] = await linkOf(entry, base);
     }
   }
   return links;
+}
+
+/** No list of files is longer. */
+const mostListedLinks = 100;
+
+/** The `s3://` address of a link. No field has a dot in its name. */
+export function addressOfLink(output: Readonly<Record<string, unknown>>, key: string): string {
+  const [field = "", index] = key.split(".");
+  const value = output[field];
+  return String(Array.isArray(value) ? value[Number(index)] : value);
 }
 
 export function issuesToStore({ issues: [first, ...rest], type, retryable }: Fault): StoredIssue[] {
@@ -81,7 +95,7 @@ const freshMs = 30_000;
 
 /** The part of a webhook's payload that has links. */
 interface PayloadItem {
-  response: Record<string, string>;
+  response: Record<string, unknown>;
   files: Record<string, { url: string }>;
 }
 
@@ -102,7 +116,7 @@ export async function renewLinks(
   const links = Object.entries(item.files).map(async ([field, link]) => {
     const base = publicUrl ?? new URL(link.url).origin;
     // A file that no longer exists must not keep the webhook from being sent.
-    return [field, await linkOf(item.response[field] ?? "", base).catch(() => link)];
+    return [field, await linkOf(addressOfLink(item.response, field), base).catch(() => link)];
   });
   return JSON.stringify({ ...item, files: Object.fromEntries(await Promise.all(links)) });
 }
