@@ -1,4 +1,5 @@
 import type { ProviderType } from "@gantry/wire";
+import { longestAddress } from "../../net/net.ts";
 
 interface AddressForm {
   /** Follows the root in every call. */
@@ -54,7 +55,8 @@ export interface ReadAddress {
 
 /** Undefined if the text is not an address. */
 export function readAddress(type: ProviderType, text: string): ReadAddress | undefined {
-  const url = URL.parse(withScheme(text.trim().replace(/^["'<]+|["'>]+$/g, "")));
+  if (text.length > longestAddress) return undefined;
+  const url = URL.parse(withScheme(text.trim().replace(/^["'<]|["'>]$/g, "")));
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return undefined;
   if (url.hostname === "" || url.username !== "" || url.password !== "") return undefined;
   const version = url.searchParams.get("api-version");

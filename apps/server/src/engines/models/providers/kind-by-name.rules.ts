@@ -10,6 +10,8 @@ const embedding =
 const image =
   /dall-e|gpt-image|chatgpt-image|(?:^|[-_])(?:flux|sdxl|sd3|imagen|seedream|hidream)(?:[-_.]|\d|$)|stable-diffusion|qwen-image|z-image|-image(?:[-_.]|$)/;
 
+const longestName = 300;
+
 /**
  * The kind of a model whose server states nothing but a name. Undefined for models that Gantry cannot call. Most unknown
  * names are chat models.
@@ -17,7 +19,7 @@ const image =
 export function kindByName(id: string): Kind | undefined {
   // A tuned model is named after its base, as in `ft:gpt-4o-mini-2024-07-18:acme::abc`.
   const base = id.startsWith("ft:") ? (id.split(":")[1] ?? id) : id;
-  const whole = base.toLowerCase();
+  const whole = base.slice(-longestName).toLowerCase();
   const name = whole.slice(whole.lastIndexOf("/") + 1);
   if (notCallable.test(name)) return undefined;
   if (embedding.test(whole)) return "embedding";

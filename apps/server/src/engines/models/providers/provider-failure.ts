@@ -5,6 +5,7 @@ export type ProviderFailureReason =
   | "unknown_host"
   | "connection_refused"
   | "unreachable"
+  | "proxy"
   | "tls"
   | "timeout"
   | "cut"

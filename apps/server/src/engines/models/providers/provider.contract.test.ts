@@ -94,7 +94,7 @@ describe.each(providerScripts)("$type", (script) => {
     await discover({ headers: { "X-Team": "blue" }, query: { tenant: "a b" } });
     for (const { headers, path } of server.seen) {
       expect(headers["x-team"]).toBe("blue");
-      expect(path).toContain("tenant=a+b");
+      expect(path).toContain("tenant=a%20b");
     }
   });
 
@@ -171,7 +171,8 @@ describe.each(providerScripts)("$type", (script) => {
     try {
       const { ok, message } = await testProvider(guarded, connection(), { signal: never });
       expect(ok).toBe(false);
-      expect(message).toContain("GANTRY_ALLOW_PRIVATE_NETWORK=1");
+      const { host } = new URL(server.url);
+      expect(message).toContain(`add ${host} to GANTRY_ALLOW_PRIVATE_NETWORK.`);
       expect(server.seen).toEqual([]);
     } finally {
       await guarded.close();

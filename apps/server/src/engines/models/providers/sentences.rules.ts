@@ -10,6 +10,8 @@ export interface FailureContext {
   hasKey: boolean;
   status?: number | undefined;
   model?: string | undefined;
+  /** What the net says about a refused address or its proxy. */
+  detail?: string | undefined;
   /** The kind of server that answered, if it is known. */
   found?: ProviderType | undefined;
 }
@@ -37,6 +39,8 @@ const modelHints: Partial<Record<ProviderType, string>> = {
 const listHints: Partial<Record<ProviderType, string>> = {
   azure: "Add a model with the name of the deployment as `model` of its backend.",
   "azure-deployments": "Add a model with the name of the deployment as `model` of its backend.",
+  comfyui: "Create a model with a workflow in its manifest.",
+  cog: "Create its one model with a manifest.",
 };
 
 type Sentence = (context: FailureContext, label: string) => string;
@@ -46,11 +50,11 @@ const sentences: Record<ProviderFailureReason, Sentence> = {
     url === ""
       ? "The address is missing. Enter the address of the server."
       : "The address is not valid. Enter an http or https address without user name and password.",
-  address_refused: ({ url }) =>
-    `Gantry may not call ${hostOf(url)}, because it is not on the public network. The operator can allow it with GANTRY_ALLOW_PRIVATE_NETWORK=1.`,
+  address_refused: ({ detail = "" }) => `${detail}.`,
   unknown_host: ({ url }) => `The name ${hostOf(url)} does not exist. Check the address.`,
   connection_refused: ({ type, url }) => `Nothing listens at ${originOf(url)}. ${startHint(type)}`,
   unreachable: ({ type, url }) => `${hostOf(url)} cannot be reached. ${startHint(type)}`,
+  proxy: ({ detail = "" }) => `${detail}. The operator can check HTTPS_PROXY and HTTP_PROXY.`,
   tls: ({ url }) =>
     `No trusted TLS connection to ${hostOf(url)}. Check its certificate, or use http:// if it has no TLS. The operator can trust a certificate authority with GANTRY_EXTRA_CA.`,
   timeout: ({ url }, label) =>

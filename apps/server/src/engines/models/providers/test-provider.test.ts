@@ -1,6 +1,7 @@
 import type { ProviderType } from "@gantry/wire";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createNet } from "../../net/create-net.ts";
+import { outside } from "../../net/egress-proxy.fixture.ts";
 import type { Net } from "../../net/net.ts";
 import { providerScripts } from "../test-upstreams/providers/all-providers.ts";
 import {
@@ -229,6 +230,20 @@ describe("testProvider", () => {
     const server = await start(ollama, undefined);
     expect(await test("ollama", server.url, { key: "a\r\nx-b: c" })).toMatchObject({ ok: false });
     expect(server.seen).toEqual([]);
+  });
+
+  it("does not blame the server for the egress proxy", async () => {
+    const server = await start(ollama, undefined);
+    await server.close();
+    const proxied = createNet({ allowPrivateNetwork: false, egress: { http: server.url } });
+    const connection = { type: "openai", url: `http://${outside}`, key, headers: {}, query: {} } as const;
+    try {
+      const { message } = await testProvider(proxied, connection, { signal });
+      expect(message).toMatch(/^The egress proxy .*\. The operator can check HTTPS_PROXY and HTTP_PROXY\.$/);
+      expect(message).not.toContain(new URL(server.url).host);
+    } finally {
+      await proxied.close();
+    }
   });
 
   it.each<[ProviderType, string, string]>([

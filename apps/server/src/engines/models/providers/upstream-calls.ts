@@ -38,7 +38,9 @@ export interface UpstreamCalls {
 }
 
 /** A list of 400 models with descriptions has 2 MB. */
-const maxBytes = 8 * 1024 * 1024;
+const bytesOfAnswer = 8 * 1024 * 1024;
+/** Of all answers, because one server may be asked for many pages and details. */
+const bytesOfAnswers = 32 * 1024 * 1024;
 /** Characters of an error that are looked at. */
 const readOfError = 4096;
 
@@ -68,7 +70,8 @@ export function createUpstreamCalls(
   const given = connection.url ?? defaultUrlOf(type) ?? "";
   const { api, root } = apiAddressOf(type, given);
   const deadline = AbortSignal.timeout(Math.ceil(timeoutMs));
-  const bounds = { totalMs: timeoutMs, headersMs: timeoutMs, idleMs: timeoutMs, maxBytes };
+  const times = { totalMs: timeoutMs, headersMs: timeoutMs, idleMs: timeoutMs };
+  let bytesLeft = bytesOfAnswers;
   const hasKey = key !== undefined && key !== "";
   const headersAs = (protocol: ProviderType) => ({
     accept: "application/json",
@@ -86,6 +89,10 @@ export function createUpstreamCalls(
     if (target === null) throw fail("invalid_url", { url: given });
     const parameters = keepsQuery ? { ...connection.query, ...query } : { ...query, ...connection.query };
     for (const [name, value] of Object.entries(parameters)) target.searchParams.set(name, value);
+    // Not every server reads a plus sign as a space.
+    target.search = target.searchParams.toString().replaceAll("+", "%20");
+    if (bytesLeft <= 0) throw fail("too_large", { url });
+    const bounds = { ...times, maxBytes: Math.min(bytesOfAnswer, bytesLeft) };
     const headers = headersAs(as);
     const request: NetRequest = { url: target, headers, bounds, signal: AbortSignal.any([signal, deadline]) };
     if (body !== undefined) {
@@ -95,13 +102,21 @@ export function createUpstreamCalls(
     }
     try {
       const answer = await net.request(request);
-      return { status: answer.status, headers: answer.headers, text: await answer.body.text() };
+      const text = await answer.body.text();
+      bytesLeft -= text.length;
+      return { status: answer.status, headers: answer.headers, text };
     } catch (error) {
       signal.throwIfAborted();
       if (deadline.aborted) throw fail("timeout", { url }, error);
-      if (error instanceof NetError) throw fail(reasonOfNet(error), { url }, error);
+      if (error instanceof NetError) throw failureOfNet(error, url);
       throw error;
     }
+  }
+
+  function failureOfNet(error: NetError, url: string): ProviderFailure {
+    const reason = reasonOfNet(error);
+    // The entry that allows an address is for its owner to see; the name of the proxy is not.
+    return fail(reason, { url, detail: reason === "proxy" ? error.discreet : error.message }, error);
   }
 
   async function call(url: string, options: CallOptions = {}): Promise<UpstreamReply> {
@@ -139,6 +154,7 @@ const untrusted = /^(?:ERR_TLS|ERR_SSL|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO|HO
 function reasonOfNet(error: NetError): ProviderFailureReason {
   switch (error.reason) {
     case "unreachable": {
+      if (error.discreet.startsWith("The egress proxy")) return "proxy";
       const code = codeOf(error.cause);
       if (unknownHost.has(code)) return "unknown_host";
       if (code === "ECONNREFUSED") return "connection_refused";

@@ -1,6 +1,5 @@
 import { jsonReply, type Seen } from "../scripted-server.ts";
-import { bearerKey, type ProviderScript, queryOf } from "./provider-server.ts";
-import { chatAnswer } from "./vendors.ts";
+import { bearerKey, headerKey, messagesAnswer, openAiRoutes, type ProviderScript, queryOf } from "./provider-server.ts";
 
 const azureRefusal = jsonReply(
   {
@@ -12,7 +11,6 @@ const azureRefusal = jsonReply(
   401,
 );
 const azureUnknown = () => jsonReply({ error: { code: "404", message: "Resource not found" } }, 404);
-const azureKey = { name: "api-key", value: (key: string) => key };
 
 const deployment = (id: string, model: string, status = "succeeded") => ({
   scale_settings: { scale_type: "standard" },
@@ -60,11 +58,12 @@ const azureModels = {
 export const azure: ProviderScript = {
   type: "azure",
   address: "/openai/v1",
-  keyHeader: azureKey,
+  keyHeaders: [headerKey("api-key"), bearerKey],
   refusal: azureRefusal,
   routes: {
     "GET /openai/deployments": deployments,
     "GET /openai/v1/models": () => azureModels,
+    ...openAiRoutes("/openai/v1"),
   },
   unknown: azureUnknown,
 };
@@ -72,15 +71,21 @@ export const azure: ProviderScript = {
 const withVersion = (seen: Seen, answer: unknown) =>
   queryOf(seen).get("api-version") === null ? azureUnknown() : answer;
 
+/** Each route needs a version. */
+function deploymentRoutes(...names: string[]): ProviderScript["routes"] {
+  const routes = names.flatMap((name) => Object.entries(openAiRoutes(`/openai/deployments/${name}`)));
+  return Object.fromEntries(routes.map(([route, answer]) => [route, (seen) => withVersion(seen, answer(seen))]));
+}
+
 export const azureDeployments: ProviderScript = {
   type: "azure-deployments",
   address: "",
-  keyHeader: azureKey,
+  keyHeaders: [headerKey("api-key")],
   refusal: azureRefusal,
   routes: {
     "GET /openai/deployments": deployments,
     "GET /openai/models": (seen) => withVersion(seen, azureModels),
-    "POST /openai/deployments/chat-prod/chat/completions": (seen) => withVersion(seen, chatAnswer(seen)),
+    ...deploymentRoutes("chat-prod", "gpt-4.1-mini", "vectors", "pictures"),
     "POST /openai/deployments/missing/chat/completions": () =>
       jsonReply(
         { error: { code: "DeploymentNotFound", message: "The API deployment for this resource does not exist." } },
@@ -96,12 +101,11 @@ const bedrockEntry = (id: string) => ({ id, object: "model", created: 1763400000
 export const bedrock: ProviderScript = {
   type: "bedrock",
   address: "/v1",
-  keyHeader: bearerKey,
+  keyHeaders: [bearerKey, headerKey("x-api-key")],
   refusal: jsonReply(
     { error: { code: "invalid_api_key", message: "Invalid bearer token", type: "invalid_request_error" } },
     401,
   ),
-  open: ["POST /anthropic/v1/messages"],
   routes: {
     "GET /v1/models": () => ({
       object: "list",
@@ -113,10 +117,12 @@ export const bedrock: ProviderScript = {
         bedrockEntry("openai.gpt-oss-safeguard-120b"),
       ],
     }),
-    "POST /anthropic/v1/messages": ({ headers }) =>
-      headers["x-api-key"] === undefined || headers["anthropic-version"] === undefined
+    ...openAiRoutes("/v1"),
+    ...openAiRoutes("/openai/v1"),
+    "POST /anthropic/v1/messages": (seen) =>
+      seen.headers["x-api-key"] === undefined || seen.headers["anthropic-version"] === undefined
         ? jsonReply({ type: "error", error: { type: "authentication_error", message: "no key" } }, 401)
-        : { id: "msg_1", type: "message", role: "assistant", content: [{ type: "text", text: "Hello" }] },
+        : messagesAnswer(seen),
   },
 };
 
@@ -150,7 +156,7 @@ const profile = (id: string, model: string) => ({
 export const bedrockControl: ProviderScript = {
   type: "bedrock",
   address: "",
-  keyHeader: bearerKey,
+  keyHeaders: [bearerKey],
   refusal: jsonReply({ Message: "Authentication failed: Please make sure your API Key is valid." }, 403),
   routes: {
     "GET /foundation-models": () => ({

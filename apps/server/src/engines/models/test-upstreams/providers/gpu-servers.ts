@@ -1,6 +1,5 @@
 import { jsonReply } from "../scripted-server.ts";
-import { bearerKey, type ProviderScript } from "./provider-server.ts";
-import { chatAnswer } from "./vendors.ts";
+import { bearerKey, openAiRoutes, type ProviderScript } from "./provider-server.ts";
 
 const refusal = jsonReply({ error: "Unauthorized" }, 401);
 
@@ -19,7 +18,7 @@ const vllmEntry = (id: string, more: object = {}) => ({
 export const vllm: ProviderScript = {
   type: "vllm",
   address: "/v1",
-  keyHeader: bearerKey,
+  keyHeaders: [bearerKey],
   refusal,
   routes: {
     "GET /v1/models": () => ({
@@ -30,14 +29,14 @@ export const vllm: ProviderScript = {
         vllmEntry("vectors", { root: "BAAI/bge-m3", max_model_len: 8192 }),
       ],
     }),
-    "POST /v1/chat/completions": chatAnswer,
+    ...openAiRoutes("/v1"),
   },
 };
 
 export const sglang: ProviderScript = {
   type: "sglang",
   address: "",
-  keyHeader: bearerKey,
+  keyHeaders: [bearerKey],
   refusal,
   routes: {
     "GET /v1/models": () => ({
@@ -64,7 +63,7 @@ export const sglang: ProviderScript = {
       has_image_understanding: true,
       has_audio_understanding: false,
     }),
-    "POST /v1/chat/completions": chatAnswer,
+    ...openAiRoutes("/v1"),
   },
 };
 
@@ -73,7 +72,7 @@ const liteLlmEntry = (id: string) => ({ id, object: "model", created: 1677610602
 export const liteLlm: ProviderScript = {
   type: "openai-compatible",
   address: "/v1",
-  keyHeader: bearerKey,
+  keyHeaders: [bearerKey],
   refusal: jsonReply(
     { error: { message: "Authentication Error", type: "auth_error", param: "None", code: "401" } },
     401,
@@ -105,6 +104,6 @@ export const liteLlm: ProviderScript = {
         { model_name: "listener", litellm_params: {}, model_info: { mode: "audio_transcription" } },
       ],
     }),
-    "POST /v1/chat/completions": chatAnswer,
+    ...openAiRoutes("/v1"),
   },
 };

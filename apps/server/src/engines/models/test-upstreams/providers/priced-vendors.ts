@@ -1,6 +1,5 @@
 import { jsonReply } from "../scripted-server.ts";
-import { bearerKey, type ProviderScript, queryOf } from "./provider-server.ts";
-import { chatAnswer } from "./vendors.ts";
+import { bearerKey, openAiRoutes, type ProviderScript, queryOf } from "./provider-server.ts";
 
 const openRouterEntry = (id: string, more: object) => ({
   id,
@@ -54,7 +53,7 @@ const openRouterModels = [
 export const openRouter: ProviderScript = {
   type: "openrouter",
   address: "/api/v1",
-  keyHeader: bearerKey,
+  keyHeaders: [bearerKey],
   refusal: jsonReply({ error: { message: "User not found.", code: 401 } }, 401),
   open: ["GET /api/v1/models"],
   routes: {
@@ -68,7 +67,7 @@ export const openRouter: ProviderScript = {
       };
     },
     "GET /api/v1/key": () => ({ data: { label: "sk-or-v1-abc...123", usage: 0.1, limit: null, is_free_tier: false } }),
-    "POST /api/v1/chat/completions": chatAnswer,
+    ...openAiRoutes("/api/v1"),
   },
   unknown: () => ({ status: 404, headers: { "content-type": "text/html" }, body: "<!DOCTYPE html><html>404</html>" }),
 };
@@ -92,7 +91,7 @@ const togetherEntry = (id: string, type: string, more: object = {}) => ({
 export const together: ProviderScript = {
   type: "together",
   address: "/v1",
-  keyHeader: bearerKey,
+  keyHeaders: [bearerKey],
   refusal: jsonReply(
     { error: { message: "Invalid API key provided", type: "invalid_request_error", code: "invalid_api_key" } },
     401,
@@ -117,7 +116,7 @@ export const together: ProviderScript = {
       togetherEntry("meta-llama/Meta-Llama-Guard-3-8B", "moderation"),
       togetherEntry("cartesia/sonic-2", "audio"),
     ],
-    "POST /v1/chat/completions": chatAnswer,
+    ...openAiRoutes("/v1"),
   },
 };
 
@@ -148,7 +147,7 @@ const mistralEntry = (id: string, capabilities: object, more: object = {}) => ({
 export const mistral: ProviderScript = {
   type: "mistral",
   address: "/v1",
-  keyHeader: bearerKey,
+  keyHeaders: [bearerKey],
   refusal: jsonReply({ detail: "Unauthorized" }, 401),
   routes: {
     "GET /v1/models": () => ({
@@ -162,6 +161,6 @@ export const mistral: ProviderScript = {
         mistralEntry("mistral-embed", {}, { max_context_length: 8192 }),
       ],
     }),
-    "POST /v1/chat/completions": chatAnswer,
+    ...openAiRoutes("/v1"),
   },
 };

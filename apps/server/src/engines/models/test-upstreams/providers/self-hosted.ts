@@ -1,6 +1,5 @@
 import { jsonReply, type Seen } from "../scripted-server.ts";
-import { bearerKey, type ProviderScript } from "./provider-server.ts";
-import { chatAnswer } from "./vendors.ts";
+import { bearerKey, openAiRoutes, type ProviderScript } from "./provider-server.ts";
 
 const proxyRefusal = jsonReply({ error: "Unauthorized" }, 401);
 
@@ -58,7 +57,7 @@ const ollamaModels: OllamaModel[] = [
 export const ollama: ProviderScript = {
   type: "ollama",
   address: "",
-  keyHeader: bearerKey,
+  keyHeaders: [bearerKey],
   refusal: proxyRefusal,
   routes: {
     "GET /api/version": () => ({ version: "0.14.2" }),
@@ -82,7 +81,7 @@ export const ollama: ProviderScript = {
       object: "list",
       data: ollamaModels.map(({ name }) => ({ id: name, object: "model", created: 1746405464, owned_by: "library" })),
     }),
-    "POST /v1/chat/completions": chatAnswer,
+    ...openAiRoutes("/v1"),
   },
   unknown: () => ({ status: 404, headers: { "content-type": "text/plain" }, body: "404 page not found" }),
 };
@@ -90,7 +89,7 @@ export const ollama: ProviderScript = {
 export const lmStudio: ProviderScript = {
   type: "lmstudio",
   address: "",
-  keyHeader: bearerKey,
+  keyHeaders: [bearerKey],
   refusal: jsonReply({ error: { message: "An LM Studio API token is required", type: "invalid_request_error" } }, 401),
   routes: {
     "GET /api/v0/models": () => ({
@@ -141,7 +140,7 @@ export const lmStudio: ProviderScript = {
       })),
       object: "list",
     }),
-    "POST /v1/chat/completions": chatAnswer,
+    ...openAiRoutes("/v1"),
   },
   // It answers unknown routes with success.
   unknown: ({ method, path }: Seen) => jsonReply({ error: `Unexpected endpoint or method. (${method} ${path})` }),
@@ -152,7 +151,7 @@ const llamaFile = "../models/Qwen3-8B-Q4_K_M.gguf";
 export const llamaCpp: ProviderScript = {
   type: "llamacpp",
   address: "",
-  keyHeader: bearerKey,
+  keyHeaders: [bearerKey],
   refusal: jsonReply({ error: { message: "Invalid API Key", type: "authentication_error", code: 401 } }, 401),
   headers: { server: "llama.cpp" },
   routes: {
@@ -202,7 +201,7 @@ export const llamaCpp: ProviderScript = {
       chat_template_caps: { supports_tools: true, supports_tool_calls: true },
       build_info: "b6500-abcdef",
     }),
-    "POST /v1/chat/completions": chatAnswer,
+    ...openAiRoutes("/v1"),
   },
   unknown: () => jsonReply({ error: { message: "File Not Found", type: "not_found_error", code: 404 } }, 404),
 };

@@ -1,5 +1,13 @@
 import { jsonReply, type Seen } from "../scripted-server.ts";
-import { bearerKey, type ProviderScript, queryOf } from "./provider-server.ts";
+import {
+  bearerKey,
+  eventsReply,
+  headerKey,
+  messagesAnswer,
+  openAiRoutes,
+  type ProviderScript,
+  queryOf,
+} from "./provider-server.ts";
 
 const openAiRefusal = jsonReply(
   {
@@ -15,20 +23,10 @@ const openAiRefusal = jsonReply(
 
 const openAiEntry = (id: string, owner = "system") => ({ id, object: "model", created: 1715367049, owned_by: owner });
 
-/** Chat answers of servers that speak OpenAI's protocol. */
-export const chatAnswer = ({ body }: Seen) => ({
-  id: "chatcmpl-1",
-  object: "chat.completion",
-  created: 1763400000,
-  model: (JSON.parse(String(body)) as { model: string }).model,
-  choices: [{ index: 0, message: { role: "assistant", content: "Hello" }, finish_reason: "length" }],
-  usage: { prompt_tokens: 8, completion_tokens: 1, total_tokens: 9 },
-});
-
 export const openAi: ProviderScript = {
   type: "openai",
   address: "/v1",
-  keyHeader: bearerKey,
+  keyHeaders: [bearerKey],
   refusal: openAiRefusal,
   routes: {
     "GET /v1/models": () => ({
@@ -55,9 +53,10 @@ export const openAi: ProviderScript = {
         openAiEntry("gpt-4o-mini"),
       ],
     }),
+    ...openAiRoutes("/v1"),
     "POST /v1/chat/completions": (seen) => {
       const { max_tokens } = JSON.parse(String(seen.body)) as { max_tokens?: number };
-      if (max_tokens === undefined) return chatAnswer(seen);
+      if (max_tokens === undefined) return openAiRoutes("")["POST /chat/completions"]?.(seen);
       const message = "Unsupported parameter: 'max_tokens' is not supported with this model.";
       const error = { message, type: "invalid_request_error", param: "max_tokens", code: "unsupported_parameter" };
       return jsonReply({ error }, 400);
@@ -112,7 +111,7 @@ const withVersion = (seen: Seen, value: unknown) =>
 export const anthropic: ProviderScript = {
   type: "anthropic",
   address: "",
-  keyHeader: { name: "x-api-key", value: (key) => key },
+  keyHeaders: [headerKey("x-api-key")],
   refusal: jsonReply(
     { type: "error", error: { type: "authentication_error", message: "invalid x-api-key" }, request_id: "req_1" },
     401,
@@ -125,13 +124,7 @@ export const anthropic: ProviderScript = {
       const has_more = begin + 2 < claudeModels.length;
       return withVersion(seen, { data, has_more, first_id: data[0]?.id, last_id: data.at(-1)?.id });
     },
-    "POST /v1/messages": (seen) =>
-      withVersion(seen, {
-        id: "msg_1",
-        type: "message",
-        role: "assistant",
-        content: [{ type: "text", text: "Hello" }],
-      }),
+    "POST /v1/messages": (seen) => withVersion(seen, messagesAnswer(seen)),
   },
   unknown: () => jsonReply({ type: "error", error: { type: "not_found_error", message: "Not found" } }, 404),
 };
@@ -177,10 +170,15 @@ const geminiModels = [
   { name: "models/aqa", supportedGenerationMethods: ["generateAnswer"] },
 ];
 
+const geminiAnswer = {
+  candidates: [{ content: { role: "model", parts: [{ text: "Hello" }] }, finishReason: "MAX_TOKENS", index: 0 }],
+  usageMetadata: { promptTokenCount: 8, candidatesTokenCount: 1, totalTokenCount: 9 },
+};
+
 export const gemini: ProviderScript = {
   type: "gemini",
   address: "/v1beta",
-  keyHeader: { name: "x-goog-api-key", value: (key) => key },
+  keyHeaders: [headerKey("x-goog-api-key"), bearerKey],
   refusal: jsonReply(
     {
       error: {
@@ -201,9 +199,9 @@ export const gemini: ProviderScript = {
         ...(end < geminiModels.length && { nextPageToken: String(end) }),
       };
     },
-    "POST /v1beta/models/gemini-2.5-flash:generateContent": () => ({
-      candidates: [{ content: { role: "model" }, finishReason: "MAX_TOKENS", index: 0 }],
-    }),
+    "POST /v1beta/models/gemini-2.5-flash:generateContent": () => geminiAnswer,
+    "POST /v1beta/models/gemini-2.5-flash:streamGenerateContent": () => eventsReply([geminiAnswer]),
+    ...openAiRoutes("/v1beta/openai"),
   },
 };
 
@@ -221,7 +219,7 @@ const groqEntry = (id: string, context: number, most: number, active = true) => 
 export const groq: ProviderScript = {
   type: "groq",
   address: "/openai/v1",
-  keyHeader: bearerKey,
+  keyHeaders: [bearerKey],
   refusal: jsonReply(
     { error: { message: "Invalid API Key", type: "invalid_request_error", code: "invalid_api_key" } },
     401,
@@ -237,7 +235,7 @@ export const groq: ProviderScript = {
         groqEntry("mixtral-8x7b-32768", 32_768, 32_768, false),
       ],
     }),
-    "POST /openai/v1/chat/completions": chatAnswer,
+    ...openAiRoutes("/openai/v1"),
   },
   unknown: () =>
     jsonReply({ error: { message: "Unknown request URL", type: "invalid_request_error", code: "unknown_url" } }, 404),
@@ -246,7 +244,7 @@ export const groq: ProviderScript = {
 export const deepSeek: ProviderScript = {
   type: "deepseek",
   address: "/v1",
-  keyHeader: bearerKey,
+  keyHeaders: [bearerKey],
   refusal: jsonReply(
     { error: { message: "Authentication Fails", type: "authentication_error", code: "invalid_request_error" } },
     401,
@@ -259,6 +257,6 @@ export const deepSeek: ProviderScript = {
         { id: "deepseek-reasoner", object: "model", owned_by: "deepseek" },
       ],
     }),
-    "POST /v1/chat/completions": chatAnswer,
+    ...openAiRoutes("/v1"),
   },
 };
