@@ -168,6 +168,7 @@ const expected: Partial<Record<ProviderType, Record<string, unknown>>> = {
   },
   ollama: {
     "llama3.2:latest": { kind: "text", context_window: 131_072, model_size_in_billions: 3.2, tools: true },
+    "qwen3:8b": { kind: "text", context_window: 4096, model_size_in_billions: 8.2, tools: true },
     "gemma3:27b": {
       kind: "text",
       context_window: 8192,
@@ -277,7 +278,7 @@ describe("discoverModels", () => {
     expect(stated(await discover("ollama", server.url))).toEqual({
       "qwen3:8b": { kind: "text", context_window: 40_960, model_size_in_billions: 8.2, tools: true },
     });
-    expect(server.calls()).toEqual(["GET /api/tags"]);
+    expect(server.calls()).toEqual(["GET /api/tags", "GET /api/ps"]);
   });
 
   it("asks Ollama for a few models at a time, and lists those without details", async () => {
@@ -357,6 +358,27 @@ describe("discoverModels", () => {
     expect(models[0]?.title).toMatch(/^a b <b>x+…$/);
     expect(models[0]?.title).toHaveLength(200);
     expect(models[0]?.description).toBe("");
+  });
+
+  it("lists models without details that take too long", async () => {
+    const script = providerScripts.find(({ type }) => type === "openai-compatible") as ProviderScript;
+    const body = (async function* () {
+      yield await new Promise<string>(() => {});
+    })();
+    const hang = () => ({ status: 200, headers: {}, body });
+    const server = await start({ ...script, routes: { ...script.routes, "GET /model/info": hang } });
+    const connection = { type: script.type, url: server.url, key, headers: {}, query: {} };
+    const models = await discoverModels(net, connection, { signal, timeoutMs: 2000 });
+    expect(models.map(({ id }) => id)).toContain("claude");
+  });
+
+  it("bounds the bytes of all pages together", async () => {
+    const script = providerScripts.find(({ type }) => type === "anthropic") as ProviderScript;
+    const page = JSON.stringify({ data: [], has_more: true, last_id: "again" }) + " ".repeat(7 * 1024 * 1024);
+    const reply = { status: 200, headers: { "content-type": "application/json" }, body: page };
+    const server = await start({ ...script, routes: { "GET /v1/models": () => reply } });
+    await expect(discover("anthropic", server.url)).rejects.toThrow("Anthropic lists more models than Gantry reads.");
+    expect(server.seen).toHaveLength(5);
   });
 
   it("refuses a list of too many models, or of too many pages", async () => {

@@ -54,7 +54,7 @@ describe("findLocal", () => {
     const ports = types.map((type, n) => ({ type, port: portOf(started[n] as ProviderServer) }));
     const found = await findLocal(net, { signal, ports, timeoutMs: 5000 });
     expect(found.map(({ type, url, models }) => [type, url, models.length])).toEqual([
-      ["ollama", started[0]?.url, 3],
+      ["ollama", started[0]?.url, 4],
       ["lmstudio", started[1]?.url, 3],
       ["llamacpp", started[2]?.url, 1],
     ]);

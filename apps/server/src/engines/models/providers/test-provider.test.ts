@@ -57,7 +57,7 @@ describe("testProvider", () => {
 
   it("does not load a model of a server without a key", async () => {
     const server = await start(ollama, undefined);
-    expect(await sentence("ollama", server.url)).toBe("Ollama is reachable and has 3 models.");
+    expect(await sentence("ollama", server.url)).toBe("Ollama is reachable and has 4 models.");
     expect(server.calls()).not.toContain("POST /v1/chat/completions");
   });
 

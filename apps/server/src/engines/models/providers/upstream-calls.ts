@@ -41,6 +41,8 @@ export interface UpstreamCalls {
 const bytesOfAnswer = 8 * 1024 * 1024;
 /** Of all answers, because one server may be asked for many pages and details. */
 const bytesOfAnswers = 32 * 1024 * 1024;
+/** Of the time limit, for each call for details: a list without them is still good. */
+const shareOfDetails = 1 / 4;
 /** Characters of an error that are looked at. */
 const readOfError = 4096;
 
@@ -84,7 +86,7 @@ export function createUpstreamCalls(
     return failure(reason, { type, url: given, hasKey, ...context }, { cause });
   }
 
-  async function send(url: string, { query, body, keepsQuery, as = type }: CallOptions) {
+  async function send(url: string, { query, body, keepsQuery, as = type }: CallOptions, ends = deadline) {
     const target = URL.parse(url);
     if (target === null) throw fail("invalid_url", { url: given });
     const parameters = keepsQuery ? { ...connection.query, ...query } : { ...query, ...connection.query };
@@ -94,7 +96,7 @@ export function createUpstreamCalls(
     if (bytesLeft <= 0) throw fail("too_large", { url });
     const bounds = { ...times, maxBytes: Math.min(bytesOfAnswer, bytesLeft) };
     const headers = headersAs(as);
-    const request: NetRequest = { url: target, headers, bounds, signal: AbortSignal.any([signal, deadline]) };
+    const request: NetRequest = { url: target, headers, bounds, signal: AbortSignal.any([signal, ends]) };
     if (body !== undefined) {
       request.method = "POST";
       request.headers = { ...headers, "content-type": "application/json" };
@@ -107,7 +109,7 @@ export function createUpstreamCalls(
       return { status: answer.status, headers: answer.headers, text };
     } catch (error) {
       signal.throwIfAborted();
-      if (deadline.aborted) throw fail("timeout", { url }, error);
+      if (ends.aborted) throw fail("timeout", { url }, error);
       if (error instanceof NetError) throw failureOfNet(error, url);
       throw error;
     }
@@ -119,8 +121,8 @@ export function createUpstreamCalls(
     return fail(reason, { url, detail: reason === "proxy" ? error.discreet : error.message }, error);
   }
 
-  async function call(url: string, options: CallOptions = {}): Promise<UpstreamReply> {
-    const { status, headers: received, text } = await send(url, options);
+  async function call(url: string, options: CallOptions = {}, ends = deadline): Promise<UpstreamReply> {
+    const { status, headers: received, text } = await send(url, options, ends);
     const context = { url, status, model: options.model };
     if (status < 200 || status >= 300) {
       throw fail(reasonOfStatus(status, text.slice(0, readOfError), hasKey, options.model), context);
@@ -134,14 +136,15 @@ export function createUpstreamCalls(
 
   async function find(url: string, options?: CallOptions): Promise<unknown> {
     try {
-      return (await call(url, options)).json;
+      const ends = AbortSignal.any([deadline, AbortSignal.timeout(Math.ceil(timeoutMs * shareOfDetails))]);
+      return (await call(url, options, ends)).json;
     } catch (error) {
       if (!(error instanceof ProviderFailure)) throw error;
       return undefined;
     }
   }
 
-  return { type, api, root, hasKey, call, find, fail };
+  return { type, api, root, hasKey, call: (url, options) => call(url, options), find, fail };
 }
 
 function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {

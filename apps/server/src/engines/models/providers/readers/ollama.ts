@@ -13,8 +13,8 @@ const mostShows = 200;
 
 export async function listOllama(calls: UpstreamCalls): Promise<UpstreamModel[]> {
   const entries = entriesOf(calls, (await tagsOf(calls)).json, "models");
-  const shown = await showAll(calls, entries);
-  return modelsOf(entries, (entry, id) => readOllama(entry, id, shown.get(id) ?? {}), "name");
+  const [shown, loaded] = await Promise.all([showAll(calls, entries), loadedWindows(calls, entries)]);
+  return modelsOf(entries, (entry, id) => readOllama(entry, id, shown.get(id) ?? {}, loaded.get(id)), "name");
 }
 
 async function tagsOf(calls: UpstreamCalls): Promise<UpstreamReply> {
@@ -49,7 +49,18 @@ async function showAll(calls: UpstreamCalls, entries: readonly Entry[]): Promise
   return shown;
 }
 
-function readOllama(entry: Entry, id: string, shown: Entry): UpstreamModel | undefined {
+/** A model in memory has the window that the server gave it, which is often much smaller than the model's. */
+async function loadedWindows(calls: UpstreamCalls, entries: readonly Entry[]): Promise<Map<string, number>> {
+  const windows = new Map<string, number>();
+  const running = entries.length > 0 ? recordFrom(await calls.find(`${calls.root}/api/ps`)).models : undefined;
+  for (const model of Array.isArray(running) ? running.filter(isRecord) : []) {
+    const window = tokensFrom(model.context_length);
+    if (typeof model.name === "string" && window !== null) windows.set(model.name, window);
+  }
+  return windows;
+}
+
+function readOllama(entry: Entry, id: string, shown: Entry, loaded: number | undefined): UpstreamModel | undefined {
   const details = { ...recordFrom(shown.details), ...recordFrom(entry.details) };
   const stated = entry.capabilities ?? shown.capabilities;
   const capabilities = Array.isArray(stated) ? textsFrom(stated) : undefined;
@@ -57,7 +68,7 @@ function readOllama(entry: Entry, id: string, shown: Entry): UpstreamModel | und
   if (kind === undefined) return undefined;
   const isText = kind === "text";
   return modelOf(id, kind, {
-    context_window: windowOf(shown, details),
+    context_window: loaded ?? windowOf(shown, details),
     model_size_in_billions: isText ? billionsFrom(details.parameter_size) : null,
     input_modalities: isText ? modalitiesFrom(["text", ...(capabilities ?? [])]) : [],
     tools: isText && capabilities ? capabilities.includes("tools") : null,

@@ -34,6 +34,14 @@ const ollamaModels: OllamaModel[] = [
     },
   ),
   tag(
+    "qwen3:8b",
+    { family: "qwen3", families: ["qwen3"], parameter_size: "8.2B" },
+    {
+      capabilities: ["completion", "tools", "thinking"],
+      model_info: { "general.architecture": "qwen3", "qwen3.context_length": 40_960 },
+    },
+  ),
+  tag(
     "gemma3:27b",
     { family: "gemma3", families: ["gemma3"], parameter_size: "27.4B" },
     {
@@ -77,6 +85,11 @@ export const ollama: ProviderScript = {
       if (!found?.show) return jsonReply({ error: `model '${model}' not found` }, 404);
       return { license: "…", modelfile: "…", template: "…", details: found.details, ...found.show };
     },
+    "GET /api/ps": () => ({
+      models: [
+        { name: "qwen3:8b", model: "qwen3:8b", size: 6_654_289_920, size_vram: 6_654_289_920, context_length: 4096 },
+      ],
+    }),
     "GET /v1/models": () => ({
       object: "list",
       data: ollamaModels.map(({ name }) => ({ id: name, object: "model", created: 1746405464, owned_by: "library" })),
