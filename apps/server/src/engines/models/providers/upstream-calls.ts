@@ -41,8 +41,9 @@ export interface UpstreamCalls {
 const bytesOfAnswer = 8 * 1024 * 1024;
 /** Of all answers, because one server may be asked for many pages and details. */
 const bytesOfAnswers = 32 * 1024 * 1024;
-/** Of the time limit, for each call for details: a list without them is still good. */
-const shareOfDetails = 1 / 4;
+/** Of the time limit, for one call for details and for all of them: a list without details is still good. */
+const shareOfDetail = 1 / 4;
+const shareOfDetails = 2 / 3;
 /** Characters of an error that are looked at. */
 const readOfError = 4096;
 
@@ -71,7 +72,9 @@ export function createUpstreamCalls(
   const { type, key } = connection;
   const given = connection.url ?? defaultUrlOf(type) ?? "";
   const { api, root } = apiAddressOf(type, given);
-  const deadline = AbortSignal.timeout(Math.ceil(timeoutMs));
+  const endAfter = (share: number) => AbortSignal.timeout(Math.ceil(timeoutMs * share));
+  const deadline = endAfter(1);
+  const endOfDetails = endAfter(shareOfDetails);
   const times = { totalMs: timeoutMs, headersMs: timeoutMs, idleMs: timeoutMs };
   let bytesLeft = bytesOfAnswers;
   const hasKey = key !== undefined && key !== "";
@@ -136,7 +139,7 @@ export function createUpstreamCalls(
 
   async function find(url: string, options?: CallOptions): Promise<unknown> {
     try {
-      const ends = AbortSignal.any([deadline, AbortSignal.timeout(Math.ceil(timeoutMs * shareOfDetails))]);
+      const ends = AbortSignal.any([endOfDetails, endAfter(shareOfDetail)]);
       return (await call(url, options, ends)).json;
     } catch (error) {
       if (!(error instanceof ProviderFailure)) throw error;
@@ -176,7 +179,8 @@ function reasonOfNet(error: NetError): ProviderFailureReason {
 
 function codeOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
-  return typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
+  if (!(error instanceof Error)) return "";
+  return "code" in error ? String(error.code) : codeOf(error.cause);
 }
 
 const namesKey = /api[ _-]?key|unauthorized|authenticat|credential/i;
