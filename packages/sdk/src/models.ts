@@ -22,8 +22,8 @@ export interface ModelCard extends Omit<Manifest, "backend" | "backends"> {
   urls: Record<string, string>;
 }
 
-/** Required fields, and fields with a default. A `cog` backend and the kind `embedding` need no input and output. */
-export type NewModel = WithDefaults<Manifest, "kind" | "backend">;
+/** Required fields, and fields with a default. Has either `backend` or `backends`. A `cog` backend and the kind `embedding` need no input and output. */
+export type NewModel = WithDefaults<Manifest, "kind">;
 
 /** The fields to change. */
 export type ModelChange = WithDefaults<ManifestPatch, never>;

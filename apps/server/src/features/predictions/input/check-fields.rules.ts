@@ -139,11 +139,11 @@ export const notText = (name: string): Issue =>
  * issues, because one of them may concern the picture.
  */
 export function promptIssues(
-  { backend, input }: Pick<Manifest, "backend" | "input">,
+  manifest: Pick<Manifest, "backend" | "backends" | "input">,
   { values, files, addresses, issues }: Pick<CheckedFields<unknown>, "values" | "files" | "addresses" | "issues">,
 ): Issue[] {
   // A manifest without the field is an error of the model's owner, reported when the model runs.
-  if (!holdsConversations({ backend }) || !Object.hasOwn(input.properties, "prompt")) return [];
+  if (!holdsConversations(manifest) || !Object.hasOwn(manifest.input.properties, "prompt")) return [];
   const isAsked = !asksNothing(values.prompt) || files.length > 0 || addresses.length > 0;
   return isAsked || issues.length > 0 ? [] : [missing("prompt")];
 }

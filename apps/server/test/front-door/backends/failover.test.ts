@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Behaviour, type FickleUpstream, startFickleUpstream } from "../../support/fickle-upstream.ts";
+import { type GantryNode, startGantry } from "../../support/gantry.ts";
+import { chatModel } from "../../support/models.ts";
+
+let gantry: GantryNode;
+let first: FickleUpstream;
+let second: FickleUpstream;
+let made = 0;
+
+beforeAll(async () => {
+  gantry = await startGantry();
+  first = await startFickleUpstream({ text: "first" });
+  second = await startFickleUpstream({ text: "second" });
+});
+afterAll(async () => {
+  await gantry.close();
+  await Promise.all([first.close(), second.close()]);
+});
+beforeEach(() => {
+  first.behaviour = { text: "first" };
+  second.behaviour = { text: "second" };
+  for (const upstream of [first, second]) upstream.requests.length = 0;
+});
+
+const backend = (name: string, { url }: FickleUpstream, change: object = {}) => ({
+  name,
+  type: "openai-chat",
+  url,
+  model: "test",
+  ...change,
+});
+
+/** A model of its own for each test, so that circuits of others do not matter. */
+async function newModel(change: object = {}, [ofFirst, ofSecond]: [object?, object?] = []): Promise<string> {
+  const name = `m${++made}`;
+  const backends = [backend("first", first, ofFirst), backend("second", second, { priority: 1, ...ofSecond })];
+  const { backend: _single, ...manifest } = chatModel("");
+  const put = await gantry.call("PUT", `/api/v1/admin/${name}`, { json: { ...manifest, backends, ...change } });
+  expect(put.status, put.text).toBe(201);
+  return `admin/${name}`;
+}
+
+const form = { prompt: "hi" };
+
+interface Streamed {
+  text: string;
+  status: number;
+  id: string;
+}
+
+async function stream(model: string, options: object = {}): Promise<Streamed> {
+  const { text } = await gantry.call("POST", `/api/v1/${model}/predict/stream/`, { form, ...options });
+  if (!text.startsWith("data:")) throw new Error(text);
+  const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data ?? ""));
+  const failed = events.find((event) => "detail" in event);
+  const said = events.flatMap((event) => event.output_data?.output ?? []);
+  return { text: said.join(""), status: failed?.status ?? 200, id: events[0].prediction_id };
+}
+
+const usageOf = async (id: string) =>
+  (await gantry.call("GET", "/api/v2/usage?page_size=100")).body.results.find(
+    (row: { request_id: string }) => row.request_id === id,
+  );
+const stateOf = async (model: string) => (await gantry.call("GET", `/api/v1/${model}/backends`)).body.results;
+
+describe("another backend answers", () => {
+  test.each<[what: string, behaviour: Behaviour]>([
+    ["503", { status: 503 }],
+    ["500", { status: 500 }],
+    ["429", { status: 429 }],
+    ["429 with a time to wait", { status: 429, retryAfter: 60 }],
+    ["529", { status: 529 }],
+    ["a refused key", { status: 401 }],
+    ["a connection that closes", "cut"],
+    ["a stream without an event", "cut in headers"],
+  ])("after %s", async (_, behaviour) => {
+    const model = await newModel();
+    first.behaviour = behaviour;
+    const { id, ...answer } = await stream(model);
+    expect(answer).toEqual({ text: "second", status: 200 });
+    expect([first.requests.length, second.requests.length]).toEqual([1, 1]);
+    expect(await usageOf(id)).toMatchObject({ status: 200, backend: "second" });
+  });
+
+  test("after a refused connection", async () => {
+    const model = await newModel();
+    await first.stop();
+    const answer = await stream(model);
+    await first.start();
+    expect(answer).toMatchObject({ text: "second", status: 200 });
+  });
+
+  test.each<Behaviour>(["hang", "hang in headers"])("after its time to the first byte: %s", async (behaviour) => {
+    const model = await newModel({}, [{ timeout_seconds: 1 }]);
+    first.behaviour = behaviour;
+    const startedAt = performance.now();
+    expect(await stream(model)).toMatchObject({ text: "second", status: 200 });
+    expect(performance.now() - startedAt).toBeGreaterThan(900);
+    await expect.poll(() => first.open).toBe(0);
+  });
+
+  test("of each protocol: sync answers of the OpenAI door", async () => {
+    const model = await newModel();
+    first.behaviour = { status: 503 };
+    for (const stream of [false, true]) {
+      const json = { model, messages: [{ role: "user", content: "hi" }], stream };
+      const answer = await gantry.call("POST", "/v1/chat/completions", { json });
+      expect([answer.status, answer.text]).toEqual([200, expect.stringContaining("second")]);
+    }
+  });
+
+  test("in the queue too", async () => {
+    const model = await newModel();
+    first.behaviour = { status: 503 };
+    const accepted = await gantry.call("POST", `/api/v1/${model}/predict/async/`, { form });
+    const address = `/api/v1/${model}/predict/async/result/?request_id=${accepted.body.prediction_id}&wait=20`;
+    const [item] = (await gantry.call("GET", address)).body.inference_responses;
+    expect(item.response).toEqual({ output: "second" });
+    expect(await usageOf(accepted.body.prediction_id)).toMatchObject({ backend: "second" });
+  });
+
+  test("if a secret of one is missing", async () => {
+    const model = await newModel({}, [{ secret: "not-stored" }]);
+    expect(await stream(model)).toMatchObject({ text: "second", status: 200 });
+    expect(first.requests).toHaveLength(0);
+  });
+});
+
+describe("no other backend answers", () => {
+  test.each<[what: string, behaviour: Behaviour, status: number]>([
+    ["a refused request", { status: 400 }, 502],
+    ["an unknown model", { status: 404 }, 502],
+    ["a cut after the first byte", { cutAfter: "begun" }, 502],
+  ])("after %s", async (_, behaviour, status) => {
+    const model = await newModel();
+    first.behaviour = behaviour;
+    const { id, ...answer } = await stream(model);
+    expect(answer.status).toBe(status);
+    expect([first.requests.length, second.requests.length]).toEqual([1, 0]);
+    expect(await usageOf(id)).toMatchObject({ status, backend: "first", price: 0 });
+  });
+
+  test("after its thoughts began", async () => {
+    const model = await newModel({}, [{ timeout_seconds: 1 }]);
+    first.behaviour = { reasoning: "hm", text: "first", afterMs: 1500 };
+    expect(await stream(model)).toMatchObject({ text: "first", status: 200 });
+    expect(second.requests).toHaveLength(0);
+  });
+
+  test("after the time limit of the model, and the backend has failed", async () => {
+    const model = await newModel({ timeout_seconds: 1 });
+    first.behaviour = "hang";
+    expect(await stream(model)).toMatchObject({ status: 504 });
+    expect(second.requests).toHaveLength(0);
+  });
+
+  test("after the client left", async () => {
+    const model = await newModel();
+    first.behaviour = "hang";
+    const leaving = new AbortController();
+    const left = stream(model, { signal: leaving.signal }).catch(() => {});
+    await expect.poll(() => first.open).toBe(1);
+    leaving.abort();
+    await left;
+    await expect.poll(() => first.open).toBe(0);
+    expect(second.requests).toHaveLength(0);
+  });
+});
+
+test("the last failure is reported if none answers, after three passes", async () => {
+  const model = await newModel();
+  first.behaviour = { status: 503 };
+  second.behaviour = { status: 503 };
+  const { id, ...answer } = await stream(model);
+  expect(answer).toEqual({ text: "", status: 503 });
+  expect([first.requests.length, second.requests.length]).toEqual([3, 3]);
+  expect(await usageOf(id)).toMatchObject({ status: 503, price: 0, backend: "second" });
+});
+
+test("a failure that the client may retry counts more than one that it may not", async () => {
+  const model = await newModel();
+  first.behaviour = { status: 503 };
+  second.behaviour = { status: 401 };
+  expect(await stream(model)).toMatchObject({ status: 503 });
+  expect([first.requests.length, second.requests.length]).toEqual([3, 1]);
+});
+
+test("backends of one priority share the calls by weight", async () => {
+  const model = await newModel({ capacity: 20 }, [{ weight: 3 }, { priority: 0 }]);
+  await Promise.all(Array.from({ length: 80 }, () => stream(model)));
+  const share = first.requests.length / 80;
+  expect(share).toBeGreaterThan(0.55);
+  expect(share).toBeLessThan(0.92);
+});
+
+test("a backend that asks for time is left out for that time, by all calls", async () => {
+  const model = await newModel();
+  first.behaviour = { status: 429, retryAfter: 2 };
+  await stream(model);
+  first.behaviour = { text: "first" };
+  expect(await stream(model)).toMatchObject({ text: "second" });
+  expect((await stateOf(model))[0]).toMatchObject({ circuit: "open", reason: "429", failures: 1 });
+  await expect.poll(async () => (await stream(model)).text, { timeout: 10_000, interval: 200 }).toBe("first");
+  expect((await stateOf(model))[0]).toMatchObject({ circuit: "closed", reason: null, failures: 0 });
+});
