@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Behaviour, type FickleUpstream, startFickleUpstream } from "../../support/fickle-upstream.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
-import { chatModel } from "../../support/models.ts";
+import { backendAt, backendsAt, form, putListed, streamed, usageOf } from "../../support/listed-backends.ts";
 
 let gantry: GantryNode;
 let first: FickleUpstream;
@@ -23,46 +23,15 @@ beforeEach(() => {
   for (const upstream of [first, second]) upstream.requests.length = 0;
 });
 
-const backend = (name: string, { url }: FickleUpstream, change: object = {}) => ({
-  name,
-  type: "openai-chat",
-  url,
-  model: "test",
-  ...change,
-});
-
 /** A model of its own for each test, so that circuits of others do not matter. */
 async function newModel(change: object = {}, [ofFirst, ofSecond]: [object?, object?] = []): Promise<string> {
-  const name = `m${++made}`;
-  const backends = [backend("first", first, ofFirst), backend("second", second, { priority: 1, ...ofSecond })];
-  const { backend: _single, ...manifest } = chatModel("");
-  const put = await gantry.call("PUT", `/api/v1/admin/${name}`, { json: { ...manifest, backends, ...change } });
-  expect(put.status, put.text).toBe(201);
-  return `admin/${name}`;
+  const model = `admin/m${++made}`;
+  const backends = [backendAt("first", first, ofFirst), backendAt("second", second, { priority: 1, ...ofSecond })];
+  await putListed(gantry, model, backends, change);
+  return model;
 }
 
-const form = { prompt: "hi" };
-
-interface Streamed {
-  text: string;
-  status: number;
-  id: string;
-}
-
-async function stream(model: string, options: object = {}): Promise<Streamed> {
-  const { text } = await gantry.call("POST", `/api/v1/${model}/predict/stream/`, { form, ...options });
-  if (!text.startsWith("data:")) throw new Error(text);
-  const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data ?? ""));
-  const failed = events.find((event) => "detail" in event);
-  const said = events.flatMap((event) => event.output_data?.output ?? []);
-  return { text: said.join(""), status: failed?.status ?? 200, id: events[0].prediction_id };
-}
-
-const usageOf = async (id: string) =>
-  (await gantry.call("GET", "/api/v2/usage?page_size=100")).body.results.find(
-    (row: { request_id: string }) => row.request_id === id,
-  );
-const stateOf = async (model: string) => (await gantry.call("GET", `/api/v1/${model}/backends`)).body.results;
+const stream = (model: string, options: object = {}) => streamed(gantry, model, options);
 
 describe("another backend answers", () => {
   test.each<[what: string, behaviour: Behaviour]>([
@@ -80,7 +49,7 @@ describe("another backend answers", () => {
     const { id, ...answer } = await stream(model);
     expect(answer).toEqual({ text: "second", status: 200 });
     expect([first.requests.length, second.requests.length]).toEqual([1, 1]);
-    expect(await usageOf(id)).toMatchObject({ status: 200, backend: "second" });
+    expect(await usageOf(gantry, id)).toMatchObject({ status: 200, backend: "second" });
   });
 
   test("after a refused connection", async () => {
@@ -117,7 +86,7 @@ describe("another backend answers", () => {
     const address = `/api/v1/${model}/predict/async/result/?request_id=${accepted.body.prediction_id}&wait=20`;
     const [item] = (await gantry.call("GET", address)).body.inference_responses;
     expect(item.response).toEqual({ output: "second" });
-    expect(await usageOf(accepted.body.prediction_id)).toMatchObject({ backend: "second" });
+    expect(await usageOf(gantry, accepted.body.prediction_id)).toMatchObject({ backend: "second" });
   });
 
   test("if a secret of one is missing", async () => {
@@ -138,7 +107,7 @@ describe("no other backend answers", () => {
     const { id, ...answer } = await stream(model);
     expect(answer.status).toBe(status);
     expect([first.requests.length, second.requests.length]).toEqual([1, 0]);
-    expect(await usageOf(id)).toMatchObject({ status, backend: "first", price: 0 });
+    expect(await usageOf(gantry, id)).toMatchObject({ status, backend: "first", price: 0 });
   });
 
   test("after its thoughts began", async () => {
@@ -175,7 +144,7 @@ test("the last failure is reported if none answers, after three passes", async (
   const { id, ...answer } = await stream(model);
   expect(answer).toEqual({ text: "", status: 503 });
   expect([first.requests.length, second.requests.length]).toEqual([3, 3]);
-  expect(await usageOf(id)).toMatchObject({ status: 503, price: 0, backend: "second" });
+  expect(await usageOf(gantry, id)).toMatchObject({ status: 503, price: 0, backend: "second" });
 });
 
 test("a failure that the client may retry counts more than one that it may not", async () => {
@@ -200,7 +169,7 @@ test("a backend that asks for time is left out for that time, by all calls", asy
   await stream(model);
   first.behaviour = { text: "first" };
   expect(await stream(model)).toMatchObject({ text: "second" });
-  expect((await stateOf(model))[0]).toMatchObject({ circuit: "open", reason: "429", failures: 1 });
+  expect((await backendsAt(gantry, model))[0]).toMatchObject({ circuit: "open", reason: "429", failures: 1 });
   await expect.poll(async () => (await stream(model)).text, { timeout: 10_000, interval: 200 }).toBe("first");
-  expect((await stateOf(model))[0]).toMatchObject({ circuit: "closed", reason: null, failures: 0 });
+  expect((await backendsAt(gantry, model))[0]).toMatchObject({ circuit: "closed", reason: null, failures: 0 });
 });

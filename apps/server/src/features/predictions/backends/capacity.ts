@@ -3,6 +3,7 @@ import type { Database } from "../../../engines/database/database.ts";
 import type { Log } from "../../../kernel/log.ts";
 import { repeat } from "../../../kernel/repeat.ts";
 import { Ring, type RingEntry } from "../../../kernel/ring.ts";
+import { singleFlight } from "../../../kernel/single-flight.ts";
 import { type BackendAddress, claimSlot, freedChannel, freeSlots } from "./backend-store.ts";
 
 export interface BackendSlot {
@@ -72,7 +73,6 @@ export async function openCapacity({
   const { sql } = database;
   const queues = new Map<string, Ring<Place>>();
   let ended: string[] = [];
-  let freeing: Promise<void> | undefined;
 
   const wakeFirst = (modelId: string) => queues.get(modelId)?.first?.wake?.();
   const wakeAll = () => {
@@ -80,23 +80,15 @@ export async function openCapacity({
   };
 
   /** Calls that end during a statement are freed by the next one. */
-  function freeEnded(): Promise<void> {
-    freeing ??= (async () => {
-      try {
-        while (ended.length > 0) {
-          const ids = ended;
-          ended = [];
-          await freeSlots(sql, ids).catch((error) => {
-            ended.push(...ids);
-            throw error;
-          });
-        }
-      } finally {
-        freeing = undefined;
-      }
-    })();
-    return freeing;
-  }
+  const freeEnded = singleFlight(async () => {
+    if (ended.length === 0) return;
+    const ids = ended;
+    ended = [];
+    await freeSlots(sql, ids).catch((error) => {
+      ended.push(...ids);
+      throw error;
+    });
+  });
 
   const failed = (error: unknown) =>
     log.warn({ err: error }, "Slots of backends could not be freed; the next pass tries again");
