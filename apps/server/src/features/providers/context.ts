@@ -11,7 +11,7 @@ export interface ProvidersContext {
   operator: ProviderOwner;
   /** The operator's providers whose keys are in the environment. Not stored, so that they vanish with the variable. */
   environment: readonly Provider[];
-  /** Where values of secrets come from; undefined if there is none of that name. */
+  /** Where values of secrets come from; undefined if the name does not exist. */
   secrets: {
     /** For `secret`, which the protocol sends: stored by the owner, or a key of the environment for its own vendor. */
     key(owner: ProviderOwner, provider: Pick<Provider, "type" | "url">, name: string): Promise<string | undefined>;
