@@ -1,8 +1,8 @@
 const longestName = 63;
 
 /** The upstream's name in lower case, with `-` for characters that a model's name cannot have. */
-function plainName(upstreamId: string): string {
-  const plain = upstreamId
+function plainName(text: string): string {
+  const plain = text
     .toLowerCase()
     .replace(/[^a-z0-9._-]+/g, "-")
     .replace(/^[^a-z0-9]+/, "")
@@ -21,15 +21,15 @@ export interface NamedImport {
  * of two upstream models may differ only in characters that a model's name cannot have.
  */
 export function namesFor(
-  upstreamIds: readonly string[],
+  models: readonly { id: string; nameFrom?: string | undefined }[],
   imported: readonly NamedImport[],
 ): ReadonlyMap<string, string> {
   const names = new Map(imported.toReversed().map(({ upstreamId, name }) => [upstreamId, name]));
   const taken = new Set(imported.map(({ name }) => name));
-  for (const upstreamId of upstreamIds) {
-    if (names.has(upstreamId)) continue;
-    const name = freeName(plainName(upstreamId), taken);
-    names.set(upstreamId, name);
+  for (const { id, nameFrom = id } of models) {
+    if (names.has(id)) continue;
+    const name = freeName(plainName(nameFrom), taken);
+    names.set(id, name);
     taken.add(name);
   }
   return names;

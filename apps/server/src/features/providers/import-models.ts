@@ -5,7 +5,7 @@ import type { ProvidersContext } from "./context.ts";
 import { manifestFor, priceRefusal } from "./manifest.rules.ts";
 import type { Offer, Provider, ProviderOwner } from "./provider.ts";
 import { findProvider } from "./providers.ts";
-import { offersOf } from "./use-provider.ts";
+import { completed, namingOf, offersOf } from "./use-provider.ts";
 
 /** One model to create or update. `offer` is missing if the upstream does not serve it. */
 interface Wanted {
@@ -30,7 +30,8 @@ export async function importModels(
   const results: ImportResult[] = [];
   for (const one of wanted) {
     options.signal.throwIfAborted();
-    results.push(await importWanted(context, owner, provider, one));
+    const offer = one.offer && (await completed(context, provider, one.offer, options));
+    results.push(await importWanted(context, owner, provider, { ...one, offer }));
   }
   return results;
 }
@@ -60,7 +61,7 @@ async function wantedModels(
       isImported: true,
     }));
   }
-  const names = namesFor([...byId.keys()], imported);
+  const names = namesFor(offers.map(namingOf), imported);
   return choices.map((choice) => {
     const name = choice.name ?? names.get(choice.id) ?? choice.id;
     const isImported = imported.some((one) => one.upstreamId === choice.id && one.name === name);

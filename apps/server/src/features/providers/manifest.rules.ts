@@ -55,7 +55,7 @@ export function manifestFor(
     ...(model.kind === "text" && textFigures(model)),
     // A vendor that stops stating its prices must not make the model free.
     pricing: model.pricing ?? before?.pricing ?? {},
-    ...(offer.schemas ?? fieldsFor(model)),
+    ...(offer.manifest ?? fieldsFor(model)),
     backend: offer.backend,
   };
 }

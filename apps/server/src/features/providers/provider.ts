@@ -41,8 +41,12 @@ export interface ProviderConnection {
 export interface Offer {
   model: UpstreamModel;
   backend: UpstreamBackend;
+  /** What the name of the model is made of, if its id is not for people. */
+  nameFrom?: string;
   /** For servers that describe their inputs themselves. */
-  schemas?: Pick<Manifest, "input" | "output">;
+  manifest?: Pick<Manifest, "input" | "output"> & Partial<Pick<Manifest, "timeout_seconds">>;
+  /** Reads what only an import needs. */
+  complete?(signal: AbortSignal): Promise<Offer>;
 }
 
 interface CallOptions {

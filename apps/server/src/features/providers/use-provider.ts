@@ -24,15 +24,16 @@ export async function discoverModels(
   const provider = await findProvider(context, owner, name);
   const offers = await offersOf(context, owner, provider, options);
   const imported = await context.models.importedModels(owner.id, name);
-  const names = namesFor(
-    offers.map(({ model }) => model.id),
-    imported,
-  );
+  const names = namesFor(offers.map(namingOf), imported);
   const ids = new Set(imported.map(({ upstreamId }) => upstreamId));
   return offers.map(({ model }) => {
     const own = names.get(model.id) ?? model.id;
     return { ...model, name: own, imported: ids.has(model.id) ? `${owner.username}/${own}` : null };
   });
+}
+
+export function namingOf({ model, nameFrom }: Offer): { id: string; nameFrom: string | undefined } {
+  return { id: model.id, nameFrom };
 }
 
 /** Rejects with a fault that says in a sentence what is wrong. */
@@ -47,6 +48,16 @@ export async function offersOf(
   return withinTime(context, provider, { callerId, signal }, (bounded) =>
     context.upstreams.discover(provider, connection, { isOperators, signal: bounded }),
   );
+}
+
+export async function completed(
+  context: ProvidersContext,
+  provider: Provider,
+  offer: Offer,
+  options: { callerId: string; signal: AbortSignal },
+): Promise<Offer> {
+  const { complete } = offer;
+  return complete ? withinTime(context, provider, options, complete) : offer;
 }
 
 /** Makes one cheap call. The answer says what is wrong, if anything is. */
