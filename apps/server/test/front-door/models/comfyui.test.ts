@@ -194,7 +194,7 @@ describe("a manifest", () => {
     });
   });
 
-  test("needs a workflow, and another backend has none", async () => {
+  test("needs a workflow, which other backends refuse", async () => {
     const { workflow, ...rest } = manifest().backend;
     expect(faults(await put(manifest({ backend: { ...rest, model: "sdxl" } })))).toEqual({
       "body.backend.workflow": "Field required",

@@ -71,11 +71,11 @@ describe("comfyui", () => {
 
     it("is understood if the server reports many errors", async () => {
       const small = { class_type: "EmptyLatentImage", inputs: { width: 1, height: 1, batch_size: 0 } };
-      const nodes = Array.from({ length: 100 }, (_, n) => `1${String(n).padStart(3, "0")}`);
+      const nodes = Array.from({ length: 500 }, (_, n) => `1${String(n).padStart(3, "0")}`);
       const latents = Object.fromEntries(nodes.map((id) => [id, small]));
       const links = Object.fromEntries(nodes.map((id) => [`image_${id}`, [id, 0]]));
       const save = { class_type: "SaveImage", inputs: { ...textToImage["9"]?.inputs, ...links } };
-      const bound = { prompt: "6.text", seed: "1099.batch_size" };
+      const bound = { prompt: "6.text", seed: "1499.batch_size" };
       const { issues } = await faultOf(
         run({ seed: 0 }, { workflow: { ...textToImage, ...latents, "9": save }, inputs: bound }),
       );
@@ -144,7 +144,7 @@ describe("comfyui", () => {
       );
     });
 
-    it("can be repeated if somebody stopped it at the server", async () => {
+    it("can be repeated if a user of the server stopped it", async () => {
       upstream.failure = { event: "execution_interrupted", data: { node_id: "3" } };
       expect(await faultOf(run())).toMatchObject({ type: "downstream_service_unavailable", retryable: true });
     });

@@ -60,7 +60,7 @@ export function manifestOfWorkflow(given: Workflow, info: ObjectInfo = {}): Work
   };
 }
 
-/** Without titles of nodes, and without the prompt of whoever ran it last. */
+/** Without titles of nodes, and without the prompt of the last run. */
 function withoutNotes(workflow: Workflow, prompts: readonly string[]): Workflow {
   const emptied = new Set(prompts);
   return Object.fromEntries(

@@ -177,7 +177,7 @@ export async function startComfyui(key?: string): Promise<ComfyServer> {
     if (seen.path === "/upload/mask") {
       const original = JSON.parse(fields.original_ref ?? "null") as { filename: string };
       const base = comfy.files.get(original.filename);
-      // The file is not written if there is no image, but the answer is the same.
+      // Without the image nothing is written, but the answer is the same.
       if (base) comfy.files.set(path, Buffer.concat([base, Buffer.from("+"), image.bytes]));
     } else comfy.files.set(path, image.bytes);
     return pythonReply({ name: image.filename, subfolder, type: fields.type ?? "input" });
