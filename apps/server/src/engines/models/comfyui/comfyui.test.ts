@@ -159,6 +159,21 @@ describe("comfyui", () => {
       expect(loaded?.equals(Buffer.concat([png, Buffer.from("+"), mask]))).toBe(true);
     });
 
+    it("of a list set one field each", async () => {
+      const workflow = { ...imageToImage, "12": { class_type: "LoadImage", inputs: { image: "other.png" } } };
+      upstream.files.set("other.png", png);
+      const bound = { prompt: "6.text", images: ["10.image", "12.image"] };
+      const second = Buffer.concat([png, Buffer.from("second")]);
+      await run({ images: [fileInput(png), fileInput(second)] }, { workflow, inputs: bound });
+      const loaded = ["10", "12"].map((id) => upstream.files.get(String(sent()[id]?.inputs.image)));
+      expect(loaded.map((bytes) => bytes?.length)).toEqual([png.length, second.length]);
+      await run({ images: [fileInput(second)] }, { workflow, inputs: bound });
+      expect(sent()["12"]?.inputs.image).toBe("other.png");
+      const three = [1, 2, 3].map(() => fileInput(png));
+      const refusal = await faultOf(run({ images: three }, { workflow, inputs: bound }));
+      expect(refusal.issues).toMatchObject([{ type: "sequence_too_long", loc: ["body", "images"] }]);
+    });
+
     it("that are too large are the caller's", async () => {
       upstream.odd.poll.push({ kind: "reply", reply: { status: 413, headers: {}, body: "Maximum request body size" } });
       const refusal = await faultOf(run({ image: fileInput(png) }, { workflow: imageToImage, inputs }));
@@ -188,6 +203,22 @@ describe("comfyui", () => {
       for (const value of Object.values(result.output)) await bytesOf(value);
       expect(files().map((query) => query.get("filename"))).toEqual(["ComfyUI_00001_.png", "ComfyUI_00002_.png"]);
       expect(Object.fromEntries(files()[0] ?? [])).toMatchObject({ subfolder: "a b/c&d", type: "output" });
+    });
+
+    it("are all files of a node as a list, but not more than the caller has reserved", async () => {
+      upstream.batch = 3;
+      const images = { type: "array", items: file("image"), maxItems: 3 };
+      const { output } = await run({}, { output: fields({ images }), outputs: { images: "9" } });
+      expect(await Promise.all((output.images as unknown[]).map(bytesOf))).toEqual([png, png, png]);
+      const both = fields({ image: file("image"), more: images });
+      const rest = await run({}, { output: both, outputs: { image: "9", more: "9" } });
+      expect(rest.output.more).toHaveLength(2);
+      for (const value of Object.values(rest.output).flat()) await bytesOf(value);
+      upstream.batch = 4;
+      const refusal = await faultOf(run({}, { output: fields({ images }), outputs: { images: "9" } }));
+      expect(refusal.issues[0].msg).toContain("returned 4 files");
+      upstream.batch = 0;
+      expect((await faultOf(run({}, { output: fields({ images }) }))).type).toBe("no_media_generated");
     });
 
     it("prefer saved files to previews without a binding, and are previews if nothing is saved", async () => {

@@ -58,8 +58,8 @@ async function runWorkflow(backend: ComfyBackend, run: Run): Promise<ModelResult
     // Some servers list no output of a node that had nothing to do. Only these nodes run again.
     entry = await executed(backend, run, marked(prompt, missing));
   }
-  const waitedMs = clock.waitedMs(entry.runSeconds);
-  return { output: await outputOf(backend, call, entry.outputs), waitedMs };
+  const output = await outputOf(backend, call, entry.outputs);
+  return { output, waitedMs: clock.waitedMs(entry.runSeconds) };
 }
 
 function marked(prompt: Workflow, nodes: readonly string[]): Workflow {
@@ -85,6 +85,8 @@ async function executed(backend: ComfyBackend, run: Run, prompt: Workflow): Prom
     onBegun: call.onBegun,
   });
   ({ id } = submission);
+  // Also if the prompt was found in the queue after a lost answer.
+  call.onBegun?.();
   clock.begin();
   const refusal = ignoredOutputs(backend, submission.answer);
   if (refusal) throw refusal;

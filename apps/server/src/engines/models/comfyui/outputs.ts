@@ -1,8 +1,8 @@
 import type { FieldSchema } from "@gantry/wire";
-import type { ModelCall, OutputValue } from "../driver.ts";
-import { dropFiles, fileFieldsOf, isJsonObject, mediaOf, noMedia, typesOf } from "../media/output-fields.ts";
+import type { FileOutput, ModelCall, OutputValue } from "../driver.ts";
+import { dropFiles, isJsonObject, mediaOf, noMedia, typesOf } from "../media/output-fields.ts";
 import { fileAt, type Media } from "../media/output-files.ts";
-import { joinUrl } from "../upstream.ts";
+import { broken, joinUrl } from "../upstream.ts";
 import type { ComfyBackend } from "./prompt.ts";
 import { comfyHeaders } from "./server.ts";
 
@@ -20,6 +20,8 @@ const extensions: Readonly<Record<Exclude<Media, "file">, RegExp>> = {
   audio: /\.(mp3|flac|wav|ogg|opus|m4a|aac)$/i,
 };
 const kinds = Object.values(extensions);
+/** Of a list without `maxItems`. */
+const usualFiles = 16;
 
 /** Nodes whose outputs the model needs, or undefined if any will do. */
 export function missesOutput(backend: ComfyBackend, outputs: Readonly<Record<string, unknown>>): string[] {
@@ -27,34 +29,71 @@ export function missesOutput(backend: ComfyBackend, outputs: Readonly<Record<str
   return [...wanted].filter((node) => !Object.hasOwn(outputs, node));
 }
 
-/** Opens the files of the nodes and reads their texts. Files of one node fill the fields bound to it in order. */
+/**
+ * Opens the files of the nodes and reads their texts. Files of one node fill the fields bound to it in order; a list takes
+ * all that are left.
+ */
 export async function outputOf(
   backend: ComfyBackend,
   call: ModelCall,
   outputs: Readonly<Record<string, unknown>>,
 ): Promise<Record<string, OutputValue>> {
   const files = filesIn(outputs);
-  const fileFields = fileFieldsOf(backend.output);
   const filled: Record<string, OutputValue> = {};
+  const opened: FileOutput[] = [];
+  const open = async (file: NodeFile, media: Media) => {
+    const output = await fileAt(backend, call, viewUrl(backend, file), media, comfyHeaders(backend));
+    opened.push(output);
+    return output;
+  };
   try {
     for (const [name, field] of Object.entries(backend.output.properties)) {
       const node = Object.hasOwn(backend.outputs, name) ? backend.outputs[name] : undefined;
-      if (!fileFields.includes(name)) {
+      const list = listOf(field);
+      if (field.format === "binary") {
+        const media = mediaOf(field);
+        const file = takeFile(files, node, media);
+        if (file) filled[name] = await open(file, media);
+      } else if (list) {
+        const taken: FileOutput[] = [];
+        for (const file of takeFiles(files, node, list)) taken.push(await open(file, list.media));
+        if (taken.length > 0) filled[name] = taken;
+      } else {
         const value = shownBy(field, node === undefined ? Object.values(outputs) : [outputs[node]]);
         if (value !== undefined) filled[name] = value;
         if (field.isStream === true && typeof value === "string") await call.onFragment(name, value);
-        continue;
       }
-      const media = mediaOf(field);
-      const file = takeFile(files, node, media);
-      if (file) filled[name] = await fileAt(backend, call, viewUrl(backend, file), media, comfyHeaders(backend));
     }
-    if (fileFields.length > 0 && !fileFields.some((name) => Object.hasOwn(filled, name))) throw noMedia();
+    if (opened.length === 0 && makesFiles(backend)) throw noMedia();
   } catch (error) {
-    dropFiles(filled);
+    for (const file of opened) dropFiles({ file });
     throw error;
   }
   return filled;
+}
+
+function makesFiles({ output }: ComfyBackend): boolean {
+  return Object.values(output.properties).some((field) => field.format === "binary" || listOf(field) !== undefined);
+}
+
+interface FileList {
+  media: Media;
+  most: number;
+}
+
+/** Undefined for a field that is not a list of files. */
+function listOf({ type, items, maxItems = usualFiles }: FieldSchema): FileList | undefined {
+  const isList = typesOf({ type: type ?? [] }).includes("array") && items?.format === "binary";
+  return isList ? { media: mediaOf(items as FieldSchema), most: maxItems } : undefined;
+}
+
+/** The caller has reserved the price of that many files. */
+function takeFiles(files: NodeFile[], node: string | undefined, { media, most }: FileList): NodeFile[] {
+  const taken: NodeFile[] = [];
+  for (let file = takeFile(files, node, media); file; file = takeFile(files, node, media)) taken.push(file);
+  if (taken.length <= most) return taken;
+  const sentence = `The model returned ${taken.length} files. Its manifest allows ${most}; raise maxItems of the output.`;
+  throw broken(new Error(sentence), sentence);
 }
 
 /** Saved files first. Besides `images` there are `gifs`, `audio`, `video` and names that only one node uses. */

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { type FieldSchema, isWorkflowLink, type Workflow, workflowTarget, workflowTargets } from "@gantry/wire";
 import { fault } from "../../../kernel/errors.ts";
-import { type FileInput, isFileInput, type ModelCall } from "../driver.ts";
+import { type FileInput, type InputValue, isFileInput, type ModelCall } from "../driver.ts";
 import type { Mask } from "../mask.ts";
 import { type MediaBackend, postUpstream } from "../media/call.ts";
 import { isJsonObject } from "../media/output-fields.ts";
@@ -33,34 +33,56 @@ const last64Bits = firstBeyond64Bits - 2048;
 /** The workflow with the values of a call. Files are uploaded first. An absent input keeps the workflow's value. */
 export async function promptOf(backend: ComfyBackend, call: ModelCall): Promise<Workflow> {
   const prompt = cleaned(backend.workflow);
-  const masks: { name: string; file: FileInput; targets: string[] }[] = [];
+  const masks: BoundFile[] = [];
   for (const [name, binding] of Object.entries(backend.inputs)) {
     const targets = workflowTargets(binding);
     const value = call.input[name] ?? randomSeed(targets, backend.input.properties[name]);
     if (value === undefined || value === null) continue;
-    if (!isFileInput(value)) {
+    const files = boundFiles(name, value, targets);
+    if (!files) {
       const literal = literalOf(name, value);
       for (const target of targets) assign(prompt, target, literal);
-      continue;
     }
-    const images = targets.filter((target) => !workflowTarget(target)?.isMask);
-    const others = targets.filter((target) => workflowTarget(target)?.isMask);
-    if (images.length > 0) {
-      const uploaded = await uploadFile(backend, call, { name, file: value, route: "upload/image", more: [] });
-      for (const target of images) assign(prompt, target, uploaded);
+    for (const bound of files ?? []) {
+      const images = bound.targets.filter((target) => !isMask(target));
+      if (images.length > 0) {
+        const uploaded = await uploadFile(backend, call, { ...bound, route: "upload/image", more: [] });
+        for (const target of images) assign(prompt, target, uploaded);
+      }
+      masks.push({ ...bound, targets: bound.targets.filter(isMask) });
     }
-    if (others.length > 0) masks.push({ name, file: value, targets: others });
   }
   // A mask becomes the alpha channel of its image, so the image must be there.
-  for (const { name, file, targets } of masks) {
-    for (const target of targets) {
-      const image = valueAt(prompt, target);
-      const original = JSON.stringify({ filename: image, type: "input", subfolder: "" });
+  for (const bound of masks) {
+    for (const target of bound.targets) {
+      const original = JSON.stringify({ filename: valueAt(prompt, target), type: "input", subfolder: "" });
       const more = [{ name: "original_ref", value: original }];
-      assign(prompt, target, await uploadFile(backend, call, { name, file, route: "upload/mask", more }));
+      assign(prompt, target, await uploadFile(backend, call, { ...bound, route: "upload/mask", more }));
     }
   }
   return prompt;
+}
+
+interface BoundFile {
+  /** Of the input. */
+  name: string;
+  file: FileInput;
+  targets: readonly string[];
+}
+
+/** One file sets all fields of its input; the files of a list set one field each. Undefined for other values. */
+function boundFiles(name: string, value: InputValue, targets: readonly string[]): BoundFile[] | undefined {
+  if (isFileInput(value)) return [{ name, file: value, targets }];
+  if (!Array.isArray(value) || value.length === 0 || !value.every(isFileInput)) return undefined;
+  if (value.length > targets.length) {
+    const msg = `The model takes at most ${targets.length} files here.`;
+    throw fault("sequence_too_long", msg, { loc: ["body", name], ctx: { max_length: targets.length } });
+  }
+  return value.map((file, index) => ({ name, file, targets: targets.slice(index, index + 1) }));
+}
+
+function isMask(target: string): boolean {
+  return workflowTarget(target)?.isMask === true;
 }
 
 function cleaned(workflow: Workflow): Workflow {
@@ -105,7 +127,7 @@ function valueAt(prompt: Workflow, text: string): unknown {
 async function uploadFile(
   backend: ComfyBackend,
   call: ModelCall,
-  upload: { name: string; file: FileInput; route: string; more: Part[] },
+  upload: Pick<BoundFile, "name" | "file"> & { route: string; more: Part[] },
 ): Promise<string> {
   const { name, file, route, more } = upload;
   const parts: Part[] = [
