@@ -29,18 +29,28 @@ export function TestResult({ test, help }: TestResultProps) {
       <p role="status" className="flex items-start gap-2 text-good">
         <CircleCheck size={16} className="mt-0.5 shrink-0" />
         <span className="min-w-0">
-          {data.message}
+          <Sentence text={data.message} />
           {data.latency_ms !== null && <span className="text-muted"> ({seconds(data.latency_ms / 1000)})</span>}
         </span>
       </p>
     );
   }
   return (
-    <Notice tone="bad" title={data.message}>
+    <Notice tone="bad" title={<Sentence text={data.message} />}>
       <span className="mt-2 flex flex-wrap gap-2">
         {help}
         <Button onClick={() => void refetch()}>Test again</Button>
       </span>
     </Notice>
+  );
+}
+
+/** Commands stand in backticks. */
+function Sentence({ text }: { text: string }) {
+  return (
+    text
+      .split(/`([^`]+)`/)
+      // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other identity.
+      .map((part, n) => (n % 2 === 0 ? part : <code key={n}>{part}</code>))
   );
 }

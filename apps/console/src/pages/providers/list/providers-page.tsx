@@ -114,19 +114,17 @@ function Actions({ provider, scope }: { provider: ProviderRecord; scope: Provide
     <div className="flex flex-wrap justify-end">
       <TestProvider name={name} scope={scope} />
       {models > 0 && <UpdateModels name={name} scope={scope} />}
-      {source === "saved" && (
-        <>
-          <Link
-            to="/models/connect"
-            search={{ provider: name, edit: true, ...shared(scope) }}
-            aria-label={`Edit ${name}`}
-            className={buttonClass("quiet")}
-          >
-            Edit
-          </Link>
-          <DeleteProvider provider={provider} scope={scope} />
-        </>
+      {source !== "environment" && (
+        <Link
+          to="/models/connect"
+          search={{ provider: name, edit: true, ...shared(scope) }}
+          aria-label={`Edit ${name}`}
+          className={buttonClass("quiet")}
+        >
+          Edit
+        </Link>
       )}
+      {source === "saved" && <DeleteProvider provider={provider} scope={scope} />}
     </div>
   );
 }
