@@ -12,18 +12,20 @@ export interface Ended {
 
 /**
  * The command as an operator runs it, with only these settings. `prefix` is a command that executes its remaining
- * arguments.
+ * arguments, `input` what the command reads.
  */
 export function startCommand(
   args: string[],
   env: Record<string, string>,
   prefix: readonly string[] = [],
+  input?: string,
 ): { child: ChildProcess; ended: Promise<Ended> } {
   const [file = process.execPath, ...all] = [...prefix, process.execPath, cli, ...args];
   const child = spawn(file, all, {
     env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", GANTRY_FIND_MODELS: "0", ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
+  child.stdin?.end(input);
   let [stdout, stderr] = ["", ""];
   child.stdout?.on("data", (chunk) => {
     stdout += chunk;
@@ -42,4 +44,5 @@ export const gantryCommand = (
   args: string[],
   env: Record<string, string>,
   prefix: readonly string[] = [],
-): Promise<Ended> => startCommand(args, env, prefix).ended;
+  input?: string,
+): Promise<Ended> => startCommand(args, env, prefix, input).ended;
