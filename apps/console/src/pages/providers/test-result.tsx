@@ -45,7 +45,7 @@ export function TestResult({ test, help }: TestResultProps) {
   );
 }
 
-/** Commands stand in backticks. */
+/** Commands are in backticks. */
 function Sentence({ text }: { text: string }) {
   return (
     text
