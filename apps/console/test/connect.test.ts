@@ -123,7 +123,7 @@ test("an Ollama is connected, tested, imported and called within one visit", asy
 test("a failed test says what to do, and new settings mend it", async ({ gantry, pageOf }) => {
   const page = await pageOf(await gantry.newUser("mender"));
   await page.goto("/console/models/connect?type=ollama");
-  await page.getByLabel("Address").fill("nonsense");
+  await page.getByLabel("Address").fill("/nonsense");
   await page.getByRole("button", { name: "Connect" }).click();
   await soon(() => page.getByLabel("Address").getAttribute("aria-invalid")).toBe("true");
   expect(await descriptionOf(page.getByLabel("Address"))).toContain("Must be an http or https URL");

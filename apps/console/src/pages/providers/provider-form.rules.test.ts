@@ -47,6 +47,16 @@ test("empty fields are left out, so that defaults apply", () => {
   });
 });
 
+test.each([
+  ["gpu:8000", "http://gpu:8000"],
+  ["localhost:11434/v1", "http://localhost:11434/v1"],
+  ["llm.example/v1", "https://llm.example/v1"],
+  ["https://llm.example", "https://llm.example"],
+  ["/v1", "/v1"],
+])("the address %s is sent as %s", (typed, sent) => {
+  expect(bodyOf("vllm", { ...newDraft("vllm", []), url: typed }, undefined).url).toBe(sent);
+});
+
 test("headers are lines of name and value", () => {
   const texts = { "x-a": "1: 2", authorization: "Bearer {{secret:key}}" };
   expect(textsIn(`\n${linesOf(texts)}\n  \n`)).toEqual({ texts });

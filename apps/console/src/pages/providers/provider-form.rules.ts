@@ -71,7 +71,7 @@ export function textsIn(lines: string): { texts: Record<string, string> } | { fa
 
 /** `secret`: the name under which the key is stored, if the provider has one. */
 export function bodyOf(type: ProviderType, draft: ProviderDraft, secret: string | undefined): PutProviderBody {
-  const url = draft.url.trim();
+  const url = withScheme(draft.url.trim());
   const [headers, query] = [draft.headers, draft.query].map((lines) => {
     const read = textsIn(lines);
     return "texts" in read && Object.keys(read.texts).length > 0 ? read.texts : undefined;
@@ -83,6 +83,12 @@ export function bodyOf(type: ProviderType, draft: ProviderDraft, secret: string 
     ...(headers && { headers }),
     ...(query && { query }),
   };
+}
+
+/** People type addresses as `gpu:8000`. */
+function withScheme(address: string): string {
+  if (address === "" || address.includes("://") || !/^[\w.[]/.test(address)) return address;
+  return `${isPrivateAddress(`http://${address}`) ? "http" : "https"}://${address}`;
 }
 
 /** An address that only the server's own network reaches. */

@@ -56,6 +56,8 @@ function LoadedForm({ type, scope, existing, taken, edits, onChange: change }: L
   const preset = presetOf(type);
   const [initial] = useState(() => (existing ? draftOf(existing) : newDraft(type, taken)));
   const draft = { ...initial, ...edits };
+  const navigate = useNavigate({ from: "/models/connect" });
+  const shared = scope === "everyone" ? { for: scope } : {};
   const saving = useSaveProvider({ type, scope, isNew: existing === undefined });
   const errors = fieldErrors(saving.error, shownFields);
   const faults = [draft.headers, draft.query].map((lines) => {
@@ -75,6 +77,7 @@ function LoadedForm({ type, scope, existing, taken, edits, onChange: change }: L
       disabled={isIncomplete || faults.some((fault) => fault !== undefined)}
       errors={errors}
       onSubmit={() => saving.mutate(draft)}
+      onCancel={() => void navigate(existing ? { to: "/providers", search: shared } : { search: {} })}
     >
       {existing === undefined && <ScopeField type={type} scope={scope} onChange={() => change({ secret: "" })} />}
       {(!preset.isHosted || preset.url === undefined) && (
