@@ -118,12 +118,12 @@ function Step({ number, title, children }: { number: number; title: string; chil
   }, [number, title]);
   return (
     <>
-      <ol aria-label="Steps" className="flex flex-wrap gap-x-3 gap-y-1 text-muted sm:gap-x-5">
+      <ol aria-label="Steps" className="flex flex-wrap gap-x-2 gap-y-1 text-muted sm:gap-x-5">
         {steps.map((label, n) => (
           <li
             key={label}
             aria-current={n === number ? "step" : undefined}
-            className={`flex items-center gap-1.5 ${n === number ? "font-medium text-ink" : ""}`}
+            className={`flex items-center gap-1 sm:gap-1.5 ${n === number ? "font-medium text-ink" : ""}`}
           >
             <span
               aria-hidden

@@ -8,7 +8,6 @@ import { buttonClass } from "../../../ui/button.tsx";
 import { Moment } from "../../../ui/moment.tsx";
 import { Empty, Loaded } from "../../../ui/notice.tsx";
 import { Page, Panel } from "../../../ui/page.tsx";
-import { type Column, Table } from "../../../ui/table.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
 import { presetOf } from "../provider-form.rules.ts";
 import { type ProviderScope, providersQuery, useMayShare } from "../provider-scope.ts";
@@ -36,12 +35,12 @@ export function ProvidersPage() {
           value={scope}
           onValue={(to) => void navigate({ search: to === "everyone" ? { for: to } : {} })}
           tabs={[
-            { value: "own", label: "Only you", content: <ProviderTable scope="own" /> },
-            { value: "everyone", label: "Everyone", content: <ProviderTable scope="everyone" /> },
+            { value: "own", label: "Only you", content: <ProviderList scope="own" /> },
+            { value: "everyone", label: "Everyone", content: <ProviderList scope="everyone" /> },
           ]}
         />
       ) : (
-        <ProviderTable scope="own" />
+        <ProviderList scope="own" />
       )}
     </Page>
   );
@@ -49,69 +48,63 @@ export function ProvidersPage() {
 
 const shared = (scope: ProviderScope) => (scope === "everyone" ? { for: scope } : {});
 
-function ProviderTable({ scope }: { scope: ProviderScope }) {
+function ProviderList({ scope }: { scope: ProviderScope }) {
   const { username } = useSession();
   const providers = useQuery(providersQuery(scope, username));
-  const columns: readonly Column<ProviderRecord>[] = [
-    {
-      head: "Name",
-      cell: ({ name, type, source }) => (
-        <>
-          <Link
-            to="/models/connect"
-            search={{ provider: name, ...shared(scope) }}
-            className="wrap-anywhere text-accent hover:underline"
-          >
-            {name}
-          </Link>
-          <p className="text-muted text-xs">{presetOf(type).label}</p>
-          {source !== "saved" && <Badge>{source === "found" ? "Found at start" : "From the environment"}</Badge>}
-        </>
-      ),
-    },
-    {
-      head: "Address",
-      wide: true,
-      cell: ({ url, type }) => (
-        <code className="wrap-anywhere text-xs">{url ?? presetOf(type).url ?? "Default address"}</code>
-      ),
-    },
-    { head: "Models", align: "right", cell: ({ models }) => models },
-    { head: "Updated", wide: true, cell: ({ updated_at }) => <Moment at={updated_at} /> },
-    {
-      head: "Actions",
-      align: "right",
-      cell: (provider) => <Actions provider={provider} scope={scope} />,
-    },
-  ];
   return (
     <Panel flush>
       <Loaded query={providers}>
-        {(all) => (
-          <Table
-            label="Providers"
-            rows={all}
-            keyOf={({ name }) => name}
-            columns={columns}
-            empty={
-              <Empty title="No providers yet">
-                <Link to="/models/connect" className="text-accent underline">
-                  Connect a model
-                </Link>{" "}
-                of a vendor, or of a server that you run.
-              </Empty>
-            }
-          />
-        )}
+        {(all) =>
+          all.length === 0 ? (
+            <Empty title="No providers yet">
+              <Link to="/models/connect" className="text-accent underline">
+                Connect a model
+              </Link>{" "}
+              of a vendor, or of a server that you run.
+            </Empty>
+          ) : (
+            <ul aria-label="Providers">
+              {all.map((provider) => (
+                <ProviderRow key={provider.name} provider={provider} scope={scope} />
+              ))}
+            </ul>
+          )
+        }
       </Loaded>
     </Panel>
+  );
+}
+
+function ProviderRow({ provider, scope }: { provider: ProviderRecord; scope: ProviderScope }) {
+  const { name, type, source, url, models } = provider;
+  return (
+    <li className="flex flex-col gap-x-6 gap-y-2 border-line border-b px-4 py-3 last:border-b-0 sm:flex-row sm:items-center">
+      <div className="min-w-0 flex-1">
+        <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
+          <Link
+            to="/models/connect"
+            search={{ provider: name, ...shared(scope) }}
+            className="wrap-anywhere font-medium text-accent hover:underline"
+          >
+            {name}
+          </Link>
+          <Badge tone="info">{presetOf(type).label}</Badge>
+          {source !== "saved" && <Badge>{source === "found" ? "Found at start" : "From the environment"}</Badge>}
+        </div>
+        <code className="wrap-anywhere block text-muted text-xs">{url ?? presetOf(type).url}</code>
+        <p className="text-muted text-xs">
+          {models === 1 ? "1 model" : `${models} models`}, changed <Moment at={provider.updated_at} />
+        </p>
+      </div>
+      <Actions provider={provider} scope={scope} />
+    </li>
   );
 }
 
 function Actions({ provider, scope }: { provider: ProviderRecord; scope: ProviderScope }) {
   const { name, source, models } = provider;
   return (
-    <div className="flex flex-wrap justify-end">
+    <div className="-ml-3 flex flex-wrap sm:ml-0 sm:justify-end">
       <TestProvider name={name} scope={scope} />
       {models > 0 && <UpdateModels name={name} scope={scope} />}
       {source !== "environment" && (
