@@ -4,8 +4,10 @@ import { fileReply, type MediaServer } from "./image-servers.ts";
 import { jsonReply, type Reply, type Seen, startScripted } from "./scripted-server.ts";
 
 export interface CogServer extends MediaServer {
-  /** Output of a prediction instead of a file. */
+  /** Output of a prediction instead of a file; a function gets its input. */
   output: unknown;
+  /** Published at `/openapi.json`. */
+  openapi: unknown;
   events: CogVersion["events"];
   /** Between two chunks. */
   chunkMs: number;
@@ -22,6 +24,20 @@ export interface CogServer extends MediaServer {
   readonly cancelled: readonly string[];
 }
 
+/** A predictor that raises, or whose output does not fit its type. */
+export class CogFault {
+  readonly #status: 200 | 500;
+
+  constructor(status: 200 | 500) {
+    this.#status = status;
+  }
+
+  reply(answer: object): Reply {
+    const failed = { ...answer, error: "boom", status: "failed" };
+    return jsonReply(this.#status === 200 ? failed : { detail: "value is not a valid integer" }, this.#status);
+  }
+}
+
 const event = (name: string, data: unknown) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 
 /** Like the named version of Cog: nulls are refused, failures are 200s, output files are data URIs. */
@@ -32,6 +48,7 @@ export async function startCog(version: CogVersionName = "coglet"): Promise<CogS
   const own = {
     made: { bytes: Buffer.alloc(0), type: "image/png", as: "base64" } as MediaServer["made"],
     output: undefined as unknown,
+    openapi: undefined as unknown,
     events: answers.events,
     chunkMs: 0,
     health: "READY" as string | undefined,
@@ -80,14 +97,15 @@ export async function startCog(version: CogVersionName = "coglet"): Promise<CogS
       const output = Array.isArray(cog.output) ? cog.output : [];
       return { status: 200, headers: { "content-type": "text/event-stream" }, body: chunks(id, output) };
     }
-    return run(id);
+    return run(id, input);
   }
 
-  async function run(id: string): Promise<Reply> {
+  async function run(id: string, input: Record<string, unknown>): Promise<Reply> {
     const stop = new AbortController();
     const begun = { at: performance.now(), date: new Date() };
     running.set(id, stop);
-    if (cog.runMs > 0) await sleep(cog.runMs, undefined, { signal: stop.signal }).catch(() => {});
+    const runMs = typeof input.seconds === "number" ? input.seconds * 1000 : cog.runMs;
+    if (runMs > 0) await sleep(runMs, undefined, { signal: stop.signal }).catch(() => {});
     running.delete(id);
     const times = { started_at: begun.date.toISOString(), completed_at: new Date().toISOString() };
     const metrics = { predict_time: cog.predictSeconds ?? (performance.now() - begun.at) / 1000 };
@@ -95,7 +113,9 @@ export async function startCog(version: CogVersionName = "coglet"): Promise<CogS
     if (stop.signal.aborted) return jsonReply({ ...answer, status: "canceled" });
     const { bytes, type, as } = cog.made;
     const file = as === "base64" ? `data:${type};base64,${bytes.toString("base64")}` : `${server.url}/files/out.png`;
-    return jsonReply({ ...answer, output: cog.output ?? file, status: "succeeded" });
+    const output = typeof cog.output === "function" ? cog.output(input) : cog.output;
+    if (output instanceof CogFault) return output.reply(answer);
+    return jsonReply({ ...answer, output: output ?? file, status: "succeeded" });
   }
 
   function cancel(id: string): Reply {
@@ -106,6 +126,7 @@ export async function startCog(version: CogVersionName = "coglet"): Promise<CogS
 
   const answer = (seen: Seen): Reply | Promise<Reply> => {
     if (seen.path.startsWith("/files/")) return fileReply(cog.made);
+    if (seen.path === "/openapi.json" && cog.openapi) return jsonReply(cog.openapi);
     if (seen.path === "/health-check" && cog.health) return jsonReply({ status: cog.health, setup: {} });
     const cancelledId = /^\/predictions\/([^/]+)\/cancel$/.exec(seen.path)?.[1];
     if (cancelledId !== undefined) return cancel(cancelledId);
