@@ -126,7 +126,7 @@ export function foundLines(
     const users = usesDefault ? "anthropic/default and gantry/text use" : "gantry/text uses";
     return `${found} ${count}: ${users} ${chosen.backend.model}.`;
   });
-  if (lines.length === 0) return [];
+  if (servers.every(({ models }) => models.length === 0)) return lines;
   const { model = "" } = chosen?.backend ?? {};
   if (wanted !== undefined && usesDefault && model !== wanted && model !== `${wanted}:latest`) {
     lines.push(`GANTRY_LLM_MODEL names ${wanted}, which no server on this machine has.`);

@@ -16,7 +16,7 @@ import {
 } from "../engines/models/providers/providers.ts";
 import type { Net } from "../engines/net/net.ts";
 import type { Offer, Provider, ProviderConnection, Upstreams } from "../features/providers/index.ts";
-import { fault } from "../kernel/errors.ts";
+import { Fault, fault } from "../kernel/errors.ts";
 import { kindOfOutput } from "./kind-of-output.rules.ts";
 import type { WaysOut } from "./telemetry.ts";
 
@@ -99,7 +99,11 @@ async function cogOffer(
   signal: AbortSignal,
 ): Promise<Offer> {
   const access = accessTo(net, connection);
-  const manifest = await fetchCogSchema(access.net, access.url, { ...access, signal });
+  const manifest = await fetchCogSchema(access.net, access.url, { ...access, signal }).catch((error: unknown) => {
+    if (!(error instanceof Fault) || error.type !== "downstream_service_error") throw error;
+    const msg = "The server does not describe a Cog model at /openapi.json. Check the address and the key.";
+    throw fault("downstream_service_error", msg, { cause: error.cause });
+  });
   return {
     model: plainModel(provider.name, provider.name, kindOfOutput(manifest.output)),
     backend: { type: "cog", url: access.url, ...namedIn(provider) },
