@@ -27,6 +27,8 @@ const longestName = 200;
 /** Names shown in a message. */
 const mostShown = 12;
 const maskMark = "#mask";
+/** Assigning it would change the object itself. */
+const reserved = "__proto__";
 
 /** Reads `node.field` or `node.field#mask`. Names of fields may contain dots, ids of nodes never do. */
 export function workflowTarget(text: string): WorkflowTarget | undefined {
@@ -63,12 +65,14 @@ export function workflowFault(workflow: Fields): { path: Path; message: string }
   }
   if (nodes.length > mostNodes) return { path: [], message: `A workflow has at most ${mostNodes} nodes` };
   for (const [id, node] of nodes) {
-    if (id === "" || id.length > longestName || id.includes(".")) {
+    if (id === "" || id.length > longestName || id.includes(".") || id === reserved) {
       return { path: [id], message: `The id of a node has 1 to ${longestName} characters and no dot` };
     }
     if (!isRecord(node) || typeof node.class_type !== "string" || !isRecord(node.inputs)) {
       return { path: [id], message: "A node has class_type (a text) and inputs (an object)" };
     }
+    if (Object.hasOwn(node.inputs, reserved))
+      return { path: [id, "inputs", reserved], message: "The name is reserved" };
     for (const [field, value] of Object.entries(node.inputs)) {
       if (!isWorkflowLink(value) || Object.hasOwn(workflow, value[0])) continue;
       return { path: [id, "inputs", field], message: `Links to node ${shown(value[0])}, which is not in the workflow` };

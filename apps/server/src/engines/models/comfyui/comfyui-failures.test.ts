@@ -196,7 +196,11 @@ describe("comfyui", () => {
       stop.abort(new Error("the client left"));
       return running.catch((error: unknown) => error);
     }
-    const asked = () => upstream.seen.some(({ path }) => path === "/queue");
+    /** The driver has read the queue, and polls again. */
+    const asked = () => {
+      const at = upstream.seen.findIndex(({ path }) => path === "/queue");
+      return at >= 0 && upstream.seen.slice(at).some(({ path }) => path.startsWith("/history/"));
+    };
 
     it("is interrupted by its id, and charged from its start", async () => {
       upstream.runMs = 5000;

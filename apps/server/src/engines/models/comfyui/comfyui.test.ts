@@ -263,6 +263,15 @@ describe("comfyui", () => {
       expect(upstream.ran[2]?.nodes["3"]).toEqual(upstream.ran[1]?.nodes["3"]);
     });
 
+    it("are bounded", async () => {
+      upstream.batch = 150_000;
+      const startedAt = performance.now();
+      const images = { type: "array", items: file("image") };
+      const refusal = await faultOf(run({}, { output: fields({ images }) }));
+      expect(refusal.issues[0].msg).toContain("returned 1000 files. Its manifest allows 16");
+      expect(performance.now() - startedAt).toBeLessThan(5000);
+    });
+
     it("may be missing", async () => {
       upstream.batch = 0;
       expect((await faultOf(run())).type).toBe("no_media_generated");

@@ -44,6 +44,7 @@ export function createComfyui(backend: ComfyBackend): ModelDriver {
 interface Run {
   readonly call: ModelCall;
   readonly clock: RunClock;
+  /** Until the server is seen running the prompt. */
   isWaiting: boolean;
   /** Set while the server may have the prompt in its queue. */
   withdraw: (() => void) | undefined;
@@ -88,6 +89,7 @@ async function executed(backend: ComfyBackend, run: Run, prompt: Workflow): Prom
   // Also if the prompt was found in the queue after a lost answer.
   call.onBegun?.();
   clock.begin();
+  run.isWaiting = true;
   const refusal = ignoredOutputs(backend, submission.answer);
   if (refusal) throw refusal;
   const entry = readEntry(await ended(backend, run, id), backend);

@@ -73,8 +73,9 @@ function nodeErrorsIn(nodes: unknown): NodeError[] {
 
 function faultOfNodes(backend: ComfyBackend, errors: readonly NodeError[], cause: UpstreamFailure): Fault | undefined {
   const issues = new Map<string, Issue>();
+  const inputs = inputsByField(backend);
   for (const error of errors) {
-    const name = inputOf(backend, error);
+    const name = inputs.get(`${error.node}.${error.field}`);
     if (name !== undefined && !issues.has(name)) issues.set(name, issueOf(name, error));
   }
   const [first, ...rest] = issues.values();
@@ -85,13 +86,16 @@ function faultOfNodes(backend: ComfyBackend, errors: readonly NodeError[], cause
   return fault("downstream_service_error", sentence, { cause });
 }
 
-function inputOf(backend: ComfyBackend, { node, field }: NodeError): string | undefined {
-  return Object.keys(backend.inputs).find((name) =>
-    workflowTargets(backend.inputs[name]).some((text) => {
-      const target = workflowTarget(text);
-      return target?.node === node && target.field === field;
-    }),
-  );
+/** Our inputs by `node.field`. Of an image and its mask, the image is named. */
+function inputsByField({ inputs }: ComfyBackend): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const [name, binding] of Object.entries(inputs)) {
+    for (const target of workflowTargets(binding).map(workflowTarget)) {
+      const field = target && `${target.node}.${target.field}`;
+      if (field !== undefined && !(target?.isMask && found.has(field))) found.set(field, name);
+    }
+  }
+  return found;
 }
 
 /** Uses our own text: the server's may quote its files. */

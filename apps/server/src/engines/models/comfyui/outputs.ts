@@ -20,6 +20,8 @@ const extensions: Readonly<Record<Exclude<Media, "file">, RegExp>> = {
   audio: /\.(mp3|flac|wav|ogg|opus|m4a|aac)$/i,
 };
 const kinds = Object.values(extensions);
+/** Looked at in one answer. */
+const mostFiles = 1000;
 /** Of a list without `maxItems`. */
 const usualFiles = 16;
 
@@ -106,6 +108,7 @@ function filesIn(outputs: Readonly<Record<string, unknown>>): NodeFile[] {
         const { filename, subfolder, type } = file;
         const text = (value: unknown, otherwise: string) => (typeof value === "string" ? value : otherwise);
         files.push({ node, filename, subfolder: text(subfolder, ""), type: text(type, "output") });
+        if (files.length === mostFiles) return files;
       }
     }
   }

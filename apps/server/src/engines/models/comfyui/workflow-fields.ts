@@ -129,22 +129,23 @@ export function foundFiles(workflow: Workflow): FoundInput[] {
   for (const row of fileRows) {
     for (const target of literals(workflow, [row.field], row.classes, "string")) add(row, target, true);
   }
+  if (found.some(({ name }) => name === "mask")) return found;
+  const withMask = nodesWithMask(workflow);
   const images = literals(workflow, ["image"], /^LoadImage$/, "string");
-  for (const target of images) {
-    const id = workflowTarget(target)?.node ?? "";
-    if (!found.some(({ name }) => name === "mask") && isMaskUsed(workflow, id)) {
-      add({ name: "mask", title: "Mask", media: "image" }, `${target}#mask`, false);
-      const mask = found.at(-1);
-      if (mask) mask.field.description = "Its transparent part is changed.";
-    }
+  const masked = images.find((target) => withMask.has(workflowTarget(target)?.node ?? ""));
+  if (masked !== undefined) {
+    add({ name: "mask", title: "Mask", media: "image" }, `${masked}#mask`, false);
+    const mask = found.at(-1);
+    if (mask) mask.field.description = "Its transparent part is changed.";
   }
   return found;
 }
 
-/** The second output of `LoadImage` is the mask. */
-function isMaskUsed(workflow: Workflow, id: string): boolean {
-  return Object.values(workflow).some(({ inputs }) =>
-    Object.values(inputs).some((value) => isWorkflowLink(value) && value[0] === id && value[1] === 1),
+/** Nodes whose second output is used: of `LoadImage` it is the mask. */
+function nodesWithMask(workflow: Workflow): Set<string> {
+  const values = Object.values(workflow).flatMap(({ inputs }) => Object.values(inputs));
+  return new Set(
+    values.filter((value) => isWorkflowLink(value) && value[1] === 1).map((link) => (link as string[])[0] ?? ""),
   );
 }
 
