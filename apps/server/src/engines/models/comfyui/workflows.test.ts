@@ -199,6 +199,10 @@ describe("the workflows of a server", () => {
     upstream.odd.poll.push({ kind: "endless", piece: " ".repeat(65_536) });
     expect(await listWorkflows(net, connection(), signal)).toHaveLength(1);
     expect(upstream.seen.at(-1)?.path).toBe("/history?max_items=5");
+    const reservedField = JSON.parse('{"9": {"class_type": "SaveImage", "inputs": {"__proto__": 1}}}');
+    const reservedId = JSON.parse(
+      JSON.stringify({ ...textToImage, proto: textToImage["9"] }).replace("proto", "__proto__"),
+    );
     for (const entry of [
       null,
       5,
@@ -206,6 +210,8 @@ describe("the workflows of a server", () => {
       { prompt: 1 },
       { prompt: [1, "a", { "1": 2 }] },
       { prompt: [1, "a", { nodes: [] }] },
+      { prompt: [1, "a", reservedField] },
+      { prompt: [1, "a", reservedId] },
     ]) {
       upstream.history.clear();
       upstream.history.set("a", entry);
