@@ -11,6 +11,7 @@ export type {
   AgentWarning,
   AliasRecord,
   BackendConfig,
+  BackendRecord,
   ChangeAgentBody,
   ChangeToolServerBody,
   ChangeUserBody,
