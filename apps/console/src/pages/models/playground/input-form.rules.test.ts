@@ -30,7 +30,7 @@ describe("input form", () => {
   });
 
   it("shows a list of files as one control", () => {
-    const items = { type: "string", format: "binary", "x-media": "image" };
+    const items: FieldSchema = { type: "string", format: "binary", "x-media": "image" };
     const photos = { type: ["array", "null"], items, maxItems: 3 };
     const list = { kind: "files", slots: ["it"], accept: "image/*", isList: true };
     expect(controlOf(photos)).toEqual({ ...list, max: 3 });
