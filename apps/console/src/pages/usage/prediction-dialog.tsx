@@ -47,7 +47,7 @@ export function PredictionDialog({ id, at, row, onClose }: PredictionDialogProps
 }
 
 function Prediction({ row }: { row: UsageRecord }) {
-  const { request_id, inference_time, price, status, route } = row;
+  const { request_id, inference_time, price, status, route, backend } = row;
   const tokens = tokensOf(row);
   const door = doorOf(row);
   return (
@@ -58,6 +58,7 @@ function Prediction({ row }: { row: UsageRecord }) {
           ["Status", <StatusBadge key="status" status={status} />],
           ["Mode", modeLabels[route]],
           ...(door === undefined ? [] : [["Protocol", door] as const]),
+          ...(backend === null ? [] : [["Backend", backend] as const]),
           ["Duration", inference_time === null ? "Never started" : seconds(inference_time)],
           ...(tokens === undefined ? [] : [["Tokens", [tokens, ...cacheUse(row)].join(", ")] as const]),
           ["Cost", money(price)],

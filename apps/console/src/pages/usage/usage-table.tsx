@@ -75,6 +75,7 @@ export function UsageTable({ rows, onOpen }: UsageTableProps) {
             <div className="text-muted">
               {modeLabels[row.route]}
               {row.door !== null && <p className="text-xs">{doorOf(row)}</p>}
+              {row.backend !== null && <p className="text-xs">by {row.backend}</p>}
             </div>
           ),
         },

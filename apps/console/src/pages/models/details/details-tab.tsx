@@ -4,6 +4,7 @@ import { count, span } from "../../../ui/format.ts";
 import { Moment } from "../../../ui/moment.tsx";
 import { Panel } from "../../../ui/page.tsx";
 import { priceParts } from "../price.rules.ts";
+import { BackendFigures } from "./backend-figures.tsx";
 import { FlowFigures } from "./flow-figures.tsx";
 import { SchemaTable } from "./schema-table.tsx";
 
@@ -17,6 +18,8 @@ export function DetailsTab({ card }: { card: ModelCard }) {
         </Panel>
         <FlowFigures model={card.endpoint_id} />
       </div>
+      {/* The API returns the list only to users who may see its figures. */}
+      {card.backends && card.backends.length > 1 && <BackendFigures model={card.endpoint_id} />}
       <SchemaTable title="Input" hasDefaults schema={card.input} />
       <SchemaTable title="Output" schema={card.output} />
     </div>
