@@ -6,6 +6,7 @@ import type { Net } from "../../net/net.ts";
 import { createCog } from "../cog/cog.ts";
 import { fetchCogSchema } from "../cog/schema.ts";
 import type { FileInput, FileOutput, InputValue, ModelResult } from "../driver.ts";
+import { hideNothing } from "../mask.ts";
 import type { CogPredictorName } from "./cog-predictors.ts";
 
 /** A server, real or scripted, that runs one predictor. */
@@ -33,7 +34,7 @@ async function predict(
   signal = AbortSignal.timeout(60_000),
 ): Promise<{ output: unknown; chargedMs: number }> {
   const schemas = await fetchCogSchema(net, url);
-  const driver = createCog({ net, url, spoolFolder, ...schemas });
+  const driver = createCog({ net, url, spoolFolder, mask: hideNothing, ...schemas });
   const startedAt = performance.now();
   const result = await driver.run({
     predictionId: `pred_case_${process.pid}_${++calls}`,
