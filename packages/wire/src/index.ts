@@ -128,6 +128,8 @@ export type {
   ManifestPatch,
   ObjectSchema,
   Pricing,
+  Workflow,
+  WorkflowNode,
 } from "./manifest.ts";
 export { manifestDefaults, manifestSchema, modelKinds } from "./manifest-schema.ts";
 export {
@@ -240,8 +242,6 @@ export {
 } from "./webhooks.ts";
 export {
   isWorkflowLink,
-  type Workflow,
-  type WorkflowNode,
   type WorkflowTarget,
   workflowFault,
   workflowTarget,

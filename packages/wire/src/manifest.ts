@@ -1,5 +1,3 @@
-import type { Workflow } from "./workflow.ts";
-
 /** One input or output field of a model, as JSON Schema plus the extensions that files and streams need. */
 export interface FieldSchema {
   /** A list with "null" in it makes the field nullable. */
@@ -47,6 +45,16 @@ export interface Pricing {
   per_million_output_tokens?: number;
   per_output?: number;
 }
+
+/** A node of a ComfyUI workflow. An input that is `[node id, number]` is a link to another node's output. */
+export interface WorkflowNode {
+  class_type: string;
+  inputs: Record<string, unknown>;
+  _meta?: { title?: string; [note: string]: unknown };
+}
+
+/** A ComfyUI workflow in the API format: nodes by id. */
+export type Workflow = Record<string, WorkflowNode>;
 
 export interface BackendConfig {
   /** A key of `backendTypes`. */

@@ -1,16 +1,7 @@
 import type { z } from "zod";
 import { tell } from "./field-schema.ts";
 import { isRecord } from "./field-value.ts";
-
-/** A node of a ComfyUI workflow. An input that is `[node id, number]` is a link to another node's output. */
-export interface WorkflowNode {
-  class_type: string;
-  inputs: Record<string, unknown>;
-  _meta?: { title?: string; [note: string]: unknown };
-}
-
-/** A ComfyUI workflow in the API format: nodes by id. */
-export type Workflow = Record<string, WorkflowNode>;
+import type { Workflow } from "./manifest.ts";
 
 /** A field of a workflow. With `isMask`, the file becomes the alpha channel of the image in that field. */
 export interface WorkflowTarget {

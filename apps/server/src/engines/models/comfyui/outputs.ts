@@ -1,6 +1,6 @@
-import type { FieldSchema } from "@gantry/wire";
+import { type FieldSchema, fileFieldOf } from "@gantry/wire";
 import type { FileOutput, ModelCall, OutputValue } from "../driver.ts";
-import { dropFiles, isJsonObject, mediaOf, noMedia, typesOf } from "../media/output-fields.ts";
+import { dropFiles, isJsonObject, makesFiles, mediaOf, noMedia, typesOf } from "../media/output-fields.ts";
 import { fileAt, type Media } from "../media/output-files.ts";
 import { broken, joinUrl } from "../upstream.ts";
 import type { ComfyBackend } from "./prompt.ts";
@@ -22,10 +22,8 @@ const extensions: Readonly<Record<Exclude<Media, "file">, RegExp>> = {
 const kinds = Object.values(extensions);
 /** Looked at in one answer. */
 const mostFiles = 1000;
-/** Of a list without `maxItems`. */
-const usualFiles = 16;
 
-/** Nodes whose outputs the model needs, or undefined if any will do. */
+/** Nodes bound to an output for which the server lists nothing. */
 export function missesOutput(backend: ComfyBackend, outputs: Readonly<Record<string, unknown>>): string[] {
   const wanted = new Set(Object.values(backend.outputs));
   return [...wanted].filter((node) => !Object.hasOwn(outputs, node));
@@ -40,7 +38,7 @@ export async function outputOf(
   call: ModelCall,
   outputs: Readonly<Record<string, unknown>>,
 ): Promise<Record<string, OutputValue>> {
-  const files = filesIn(outputs);
+  const made = filesIn(outputs);
   const filled: Record<string, OutputValue> = {};
   const opened: FileOutput[] = [];
   const open = async (file: NodeFile, media: Media) => {
@@ -51,46 +49,31 @@ export async function outputOf(
   try {
     for (const [name, field] of Object.entries(backend.output.properties)) {
       const node = Object.hasOwn(backend.outputs, name) ? backend.outputs[name] : undefined;
-      const list = listOf(field);
-      if (field.format === "binary") {
-        const media = mediaOf(field);
-        const file = takeFile(files, node, media);
-        if (file) filled[name] = await open(file, media);
-      } else if (list) {
+      const files = fileFieldOf(field);
+      if (files?.list) {
+        const media = mediaOf(files.file);
         const taken: FileOutput[] = [];
-        for (const file of takeFiles(files, node, list)) taken.push(await open(file, list.media));
+        for (const file of takeFiles(made, node, media, files.list.most)) taken.push(await open(file, media));
         if (taken.length > 0) filled[name] = taken;
+      } else if (files) {
+        const file = takeFile(made, node, mediaOf(field));
+        if (file) filled[name] = await open(file, mediaOf(field));
       } else {
         const value = shownBy(field, node === undefined ? Object.values(outputs) : [outputs[node]]);
         if (value !== undefined) filled[name] = value;
         if (field.isStream === true && typeof value === "string") await call.onFragment(name, value);
       }
     }
-    if (opened.length === 0 && makesFiles(backend)) throw noMedia();
+    if (opened.length === 0 && makesFiles(backend.output)) throw noMedia();
   } catch (error) {
-    for (const file of opened) dropFiles({ file });
+    dropFiles({ opened });
     throw error;
   }
   return filled;
 }
 
-function makesFiles({ output }: ComfyBackend): boolean {
-  return Object.values(output.properties).some((field) => field.format === "binary" || listOf(field) !== undefined);
-}
-
-interface FileList {
-  media: Media;
-  most: number;
-}
-
-/** Undefined for a field that is not a list of files. */
-function listOf({ type, items, maxItems = usualFiles }: FieldSchema): FileList | undefined {
-  const isList = typesOf({ type: type ?? [] }).includes("array") && items?.format === "binary";
-  return isList ? { media: mediaOf(items as FieldSchema), most: maxItems } : undefined;
-}
-
 /** The caller has reserved the price of that many files. */
-function takeFiles(files: NodeFile[], node: string | undefined, { media, most }: FileList): NodeFile[] {
+function takeFiles(files: NodeFile[], node: string | undefined, media: Media, most: number): NodeFile[] {
   const taken: NodeFile[] = [];
   for (let file = takeFile(files, node, media); file; file = takeFile(files, node, media)) taken.push(file);
   if (taken.length <= most) return taken;
@@ -108,11 +91,11 @@ function filesIn(outputs: Readonly<Record<string, unknown>>): NodeFile[] {
         const { filename, subfolder, type } = file;
         const text = (value: unknown, otherwise: string) => (typeof value === "string" ? value : otherwise);
         files.push({ node, filename, subfolder: text(subfolder, ""), type: text(type, "output") });
-        if (files.length === mostFiles) return files;
       }
     }
   }
-  return files.toSorted((one, other) => Number(one.type === "temp") - Number(other.type === "temp"));
+  const order = files.toSorted((one, other) => Number(one.type === "temp") - Number(other.type === "temp"));
+  return order.slice(0, mostFiles);
 }
 
 /** A video node may also save a still picture of its first frame. */

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { type FieldSchema, isWorkflowLink, type Workflow, workflowTarget, workflowTargets } from "@gantry/wire";
 import { fault } from "../../../kernel/errors.ts";
-import { type FileInput, type InputValue, isFileInput, type ModelCall } from "../driver.ts";
+import { type FileInput, filesIn, type InputValue, isFileInput, type ModelCall } from "../driver.ts";
 import type { Mask } from "../mask.ts";
 import { type MediaBackend, postUpstream } from "../media/call.ts";
 import { isJsonObject } from "../media/output-fields.ts";
@@ -73,12 +73,13 @@ interface BoundFile {
 /** One file sets all fields of its input; the files of a list set one field each. Undefined for other values. */
 function boundFiles(name: string, value: InputValue, targets: readonly string[]): BoundFile[] | undefined {
   if (isFileInput(value)) return [{ name, file: value, targets }];
-  if (!Array.isArray(value) || value.length === 0 || !value.every(isFileInput)) return undefined;
-  if (value.length > targets.length) {
+  const files = filesIn(value);
+  if (files.length === 0) return undefined;
+  if (files.length > targets.length) {
     const msg = `The model takes at most ${targets.length} files here.`;
     throw fault("sequence_too_long", msg, { loc: ["body", name], ctx: { max_length: targets.length } });
   }
-  return value.map((file, index) => ({ name, file, targets: targets.slice(index, index + 1) }));
+  return files.map((file, index) => ({ name, file, targets: targets.slice(index, index + 1) }));
 }
 
 function isMask(target: string): boolean {
