@@ -74,6 +74,24 @@ describe("predictions", () => {
     expect(nodes?.["3"]?.inputs).toMatchObject({ steps: 4, cfg: 7.5 });
   });
 
+  test("all files of a node are a list, each with its link", async () => {
+    const output = object({ images: { type: "array", items: image, maxItems: 4 } });
+    await createModels(gantry, { listed: manifest({ output }, { outputs: { images: "9" } }) });
+    comfy.batch = 2;
+    const {
+      status,
+      body,
+      text: whole,
+    } = await gantry.call("POST", "/api/v1/admin/listed/predict", {
+      form: { prompt: "two boats" },
+    });
+    expect(status, whole).toBe(200);
+    expect(body.output_data.images).toHaveLength(2);
+    expect(Object.keys(body.files)).toEqual(["images.0", "images.1"]);
+    const second = await fetch(body.files["images.1"].url);
+    expect(Buffer.from(await second.arrayBuffer()).equals(png)).toBe(true);
+  });
+
   test("an invalid value is a 422 that names the input", async () => {
     const { status, body } = await gantry.call("POST", route, { form: { prompt: "a", seed: "-1" } });
     expect(status).toBe(422);
