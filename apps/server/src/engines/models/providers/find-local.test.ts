@@ -101,6 +101,16 @@ describe("findLocal", () => {
     expect(found?.models.map(({ id, tools }) => [id, tools])).toContainEqual(["llama3.2:latest", null]);
   });
 
+  it("does not miss a server while the process is busy with other work", async () => {
+    const server = await start(ollama);
+    const ports = [{ type: "ollama", port: portOf(server) }] as const;
+    const work = findLocal(net, { signal, ports, timeoutMs: 400 });
+    const busyUntil = performance.now() + 900;
+    while (performance.now() < busyUntil);
+    const [found] = await work;
+    expect(found?.models[0]).toMatchObject({ id: "llama3.2:latest", tools: true });
+  });
+
   it("stops when the caller cancels", async () => {
     const server = await start(ollama);
     server.always.reply = "hang";

@@ -26,8 +26,6 @@ export const usualPorts: readonly LocalPort[] = [
 ];
 
 const usualTimeoutMs = 1000;
-/** Of the time limit, for the details of the models. */
-const forRecognition = 0.5;
 
 /**
  * The model servers on this machine. A server counts only if it answers as its kind does, because any program may listen on
@@ -38,16 +36,16 @@ export async function findLocal(
   options: { signal: AbortSignal; ports?: readonly LocalPort[]; timeoutMs?: number },
 ): Promise<LocalServer[]> {
   const { signal, ports = usualPorts, timeoutMs = usualTimeoutMs } = options;
-  const endsAt = performance.now() + timeoutMs;
+  // One half to recognise a server, the other to list its models.
+  const half = timeoutMs / 2;
   const found = await Promise.all(
     ports.map(async ({ type, port }): Promise<LocalServer[]> => {
       const url = `http://127.0.0.1:${port}`;
       const connection = { type, url, headers: {}, query: {} };
       try {
-        const calls = createUpstreamCalls(net, connection, { signal, timeoutMs: timeoutMs * forRecognition });
+        const calls = createUpstreamCalls(net, connection, { signal, timeoutMs: half });
         if (!(await isOfType[type](calls))) return [];
-        const left = Math.max(1, endsAt - performance.now());
-        return [{ type, url, models: await discoverModels(net, connection, { signal, timeoutMs: left }) }];
+        return [{ type, url, models: await discoverModels(net, connection, { signal, timeoutMs: half }) }];
       } catch (error) {
         if (error instanceof ProviderFailure) return [];
         throw error;

@@ -3,6 +3,7 @@ import { isRecord } from "../../../kernel/is-record.ts";
 import { type Net, NetError, type NetHeaders, type NetRequest } from "../../net/net.ts";
 import { apiAddressOf } from "./address.rules.ts";
 import { defaultUrlOf, type ProviderConnection } from "./connection.ts";
+import { afterFreeTime } from "./free-time.ts";
 import { ProviderFailure, type ProviderFailureReason } from "./provider-failure.ts";
 import { type FailureContext, failure } from "./sentences.rules.ts";
 
@@ -41,9 +42,12 @@ export interface UpstreamCalls {
 const bytesOfAnswer = 8 * 1024 * 1024;
 /** Of all answers, because one server may be asked for many pages and details. */
 const bytesOfAnswers = 32 * 1024 * 1024;
-/** Of the time limit, for one call for details and for all of them: a list without details is still good. */
-const shareOfDetail = 1 / 4;
+/** For one call for details. */
+const detailMs = 2500;
+/** Of the time limit, for all details: a list without them is still good. */
 const shareOfDetails = 2 / 3;
+/** The net's own limits are behind the signal's. */
+const behindMs = 60_000;
 /** Characters of an error that are looked at. */
 const readOfError = 4096;
 
@@ -72,10 +76,9 @@ export function createUpstreamCalls(
   const { type, key } = connection;
   const given = connection.url ?? defaultUrlOf(type) ?? "";
   const { api, root } = apiAddressOf(type, given);
-  const endAfter = (share: number) => AbortSignal.timeout(Math.ceil(timeoutMs * share));
-  const deadline = endAfter(1);
-  const endOfDetails = endAfter(shareOfDetails);
-  const times = { totalMs: timeoutMs, headersMs: timeoutMs, idleMs: timeoutMs };
+  const deadline = afterFreeTime(timeoutMs);
+  const endOfDetails = afterFreeTime(timeoutMs * shareOfDetails);
+  const times = { totalMs: behindMs, headersMs: behindMs, idleMs: behindMs };
   let bytesLeft = bytesOfAnswers;
   const hasKey = key !== undefined && key !== "";
   const headersAs = (protocol: ProviderType) => ({
@@ -139,7 +142,7 @@ export function createUpstreamCalls(
 
   async function find(url: string, options?: CallOptions): Promise<unknown> {
     try {
-      const ends = AbortSignal.any([endOfDetails, endAfter(shareOfDetail)]);
+      const ends = AbortSignal.any([endOfDetails, AbortSignal.timeout(detailMs)]);
       return (await call(url, options, ends)).json;
     } catch (error) {
       if (!(error instanceof ProviderFailure)) throw error;
