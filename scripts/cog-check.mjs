@@ -80,12 +80,21 @@ async function startServer(name) {
       break;
     await sleep(100);
   }
+  const kill = () => {
+    // The server has child processes in its own group.
+    if (child.exitCode === null) process.kill(-child.pid, "SIGKILL");
+  };
+  const leave = () => {
+    kill();
+    process.exit(1);
+  };
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, leave);
   return {
     url,
     log: () => log,
     async stop() {
-      // The server has child processes in its own group.
-      if (child.exitCode === null) process.kill(-child.pid, "SIGKILL");
+      for (const signal of ["SIGINT", "SIGTERM"]) process.off(signal, leave);
+      kill();
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -96,7 +105,12 @@ const net = createNet({ allowPrivateNetwork: true });
 let differences = 0;
 for (const name of Object.keys(cogPredictors)) {
   const cases = cogCases.filter((one) => one.predictor === name);
-  const cog = await startServer(name);
+  const cog = await startServer(name).catch((error) => error);
+  if (cog instanceof Error) {
+    if (!cog.message.includes("Unsupported input type")) throw cog;
+    for (const one of cases) console.log(`skipped    ${one.name}: this Cog has no such input type`);
+    continue;
+  }
   try {
     for (const one of cases) {
       if (one.isSkippedIfBlocking && isBlocking) {

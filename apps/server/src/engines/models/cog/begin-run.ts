@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Fault, fault } from "../../../kernel/errors.ts";
+import { isRecord } from "../../../kernel/is-record.ts";
 import type { NetResponse } from "../../net/net.ts";
 import type { ModelCall } from "../driver.ts";
-import { type MediaBackend, objectOf } from "../media/call.ts";
+import type { MediaBackend } from "../media/call.ts";
 import type { RunClock } from "../media/run-clock.ts";
-import { joinUrl, UpstreamFailure, withRetries } from "../upstream.ts";
+import { joinUrl, requestJson, UpstreamFailure, withRetries } from "../upstream.ts";
 
 const firstWaitMs = 100;
 const longestWaitMs = 2000;
@@ -62,10 +63,11 @@ function stoppedContainer(health: string, cause: UpstreamFailure): Fault | undef
 async function healthOf(backend: MediaBackend, signal: AbortSignal): Promise<string> {
   const bounds = { totalMs: 2000, headersMs: 2000, idleMs: 2000, maxBytes: 1024 * 1024 };
   const url = joinUrl(backend.url, "health-check");
+  const headers = { accept: "application/json", ...authorization(backend) };
   try {
-    const answer = await backend.net.request({ url, method: "GET", headers: authorization(backend), signal, bounds });
-    const status = objectOf(await answer.body.text())?.status;
-    return typeof status === "string" ? status : "";
+    // A server that failed may close the connection of the request before.
+    const { json } = await requestJson(backend.net, { url, method: "GET", headers, signal, bounds, tries: 2 });
+    return isRecord(json) && typeof json.status === "string" ? json.status : "";
   } catch {
     return "";
   }

@@ -139,7 +139,7 @@ export const cogCases: readonly CogCase[] = [
   {
     name: "a wrong output type and an exception, each run once",
     predictor: "counts",
-    expected: [["502 downstream_service_error"], ["502 downstream_service_error"], 3],
+    expected: [["502 downstream_service_error body"], ["502 downstream_service_error body"], 3],
     run: async (bench) => [
       await failureOf(predict(bench, { how: "wrong" })),
       await failureOf(predict(bench, { how: "raise" })),
