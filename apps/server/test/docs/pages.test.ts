@@ -36,6 +36,7 @@ const notRun: readonly [page: string, command: string, reason: string][] = [
 const pagesNotRun: Readonly<Record<string, string>> = {
   "CONTRIBUTING.md": "runs tests and servers",
   "deploy/README.md": "needs Docker, Kubernetes, or systemd with root",
+  "docs/guides/models/cog.md": "needs a Cog container",
 };
 
 const commandsOf = (text: string) =>

@@ -124,7 +124,7 @@ describe("input", () => {
     ],
     ["no address", () => form(["photos", '["hello"]']), "file_download_error", ["photos", 0]],
     ["a list of something else", () => form(["photos", "[1]"]), "json_invalid", ["photos"]],
-    ["a list that is no JSON", () => form(["photos", "[x"]), "json_invalid", ["photos"]],
+    ["a list that is not JSON", () => form(["photos", "[x"]), "json_invalid", ["photos"]],
     ["no list", () => form(), "missing", []],
     ["an empty list", () => form(["photos", ""]), "missing", ["photos"]],
   ] as [string, () => FormData, string, (string | number)[]][])("refuses %s", async (_what, body, type, loc) => {

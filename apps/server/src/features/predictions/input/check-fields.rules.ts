@@ -1,33 +1,16 @@
 import { asksNothing, type Manifest } from "@gantry/wire";
-import type { InputValue } from "../../../engines/models/driver.ts";
 import type { Issue } from "../../../kernel/errors.ts";
 import { holdsConversations } from "../../models/index.ts";
-import { checkUser, checkWebhook, type UserPart, type WebhookPart } from "./check-extras.rules.ts";
+import { checkUser, checkWebhook } from "./check-extras.rules.ts";
+import type { CheckedFields, ReceivedFile } from "./checked-fields.ts";
 import { FileLists } from "./file-lists.rules.ts";
 import { type FormEntry, issueOf } from "./form.ts";
-import type { FieldPlan, FileField, InputPlan } from "./plan-input.rules.ts";
+import type { FieldPlan, InputPlan } from "./plan-input.rules.ts";
 
 /** The parts that a route accepts beside the model's fields. */
 export interface Extras {
   user: boolean;
   webhook: boolean;
-}
-
-export type ReceivedFile<F> = { file: F } | { issue: Issue };
-
-/** `index` is the position in a list of files. */
-type ListedFile<T> = T & { field: FileField; index: number };
-
-export interface CheckedFields<F> {
-  /** Without files. Has no prototype, so that fields may have any name. */
-  values: Record<string, InputValue>;
-  addresses: ListedFile<{ sentAs: string; address: string }>[];
-  files: ListedFile<{ file: F }>[];
-  /** The lists of files that were sent, which may be empty. */
-  lists: Set<FileField>;
-  user: UserPart | undefined;
-  webhook: WebhookPart | undefined;
-  issues: Issue[];
 }
 
 /** Checks everything that needs no fetching. Collects all issues. */

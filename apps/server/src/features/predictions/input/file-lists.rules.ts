@@ -1,4 +1,4 @@
-import type { CheckedFields, ReceivedFile } from "./check-fields.rules.ts";
+import type { CheckedFields, ReceivedFile } from "./checked-fields.ts";
 import { parseJson } from "./convert-text.rules.ts";
 import { type FormEntry, issueOf, type Problem } from "./form.ts";
 import { maxFileBytes, megabyte, tooLarge } from "./media.rules.ts";
