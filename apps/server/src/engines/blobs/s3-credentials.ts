@@ -9,7 +9,7 @@ export interface LinkCredentials {
 }
 
 export interface S3Credentials {
-  /** Rejects with `service_unavailable` if there are none in time. */
+  /** Rejects with `service_unavailable` if no source answers in time. */
   forLinks(): Promise<LinkCredentials>;
 }
 
