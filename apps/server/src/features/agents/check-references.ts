@@ -70,7 +70,7 @@ async function checkModel(
   const shown = model.endpointId === name ? name : `${model.endpointId} (alias ${name})`;
   if (model.manifest.kind !== "text") return issue(`${shown} is not a text model`);
   if (!holdsConversations(model.manifest)) {
-    return issue(`${shown} cannot hold a conversation with tools: its backend does not support them`);
+    return issue(`${shown} cannot hold a conversation with tools: not all of its backends support them`);
   }
   const warnings: AgentWarning[] = [];
   const { capacity, pricing } = model.manifest;

@@ -101,13 +101,17 @@ export async function openCapacity({
       const first = queues.get(address.modelId)?.first;
       if (first !== undefined && first !== ticket) return undefined;
       const id = randomUUID();
-      if (!(await claimSlot(sql, id, address, { capacity, nodeId }))) return undefined;
-      return {
-        free() {
-          ended.push(id);
-          freeEnded().catch(failed);
-        },
+      const free = () => {
+        ended.push(id);
+        freeEnded().catch(failed);
       };
+      try {
+        return (await claimSlot(sql, id, address, { capacity, nodeId })) ? { free } : undefined;
+      } catch (error) {
+        // The claim may have taken effect although its reply was lost.
+        free();
+        throw error;
+      }
     },
     queue(modelId) {
       const queue = queues.get(modelId) ?? new Ring<Place>();

@@ -127,6 +127,8 @@ export async function openCircuits({
         return isClaimed;
       } catch (error) {
         log.warn({ err: error }, "The probe of a backend could not be claimed");
+        // The claim may have taken effect although its reply was lost.
+        write(keyOf(address), () => releaseProbe(sql, address, nodeId));
         return false;
       }
     },

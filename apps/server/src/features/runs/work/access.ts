@@ -43,7 +43,7 @@ export async function currentModel(
     throw new RunFailed("internal", `The agent's model ${snapshot.model} can no longer be called`);
   }
   if (!holdsConversations(model.manifest)) {
-    const why = "can no longer hold a conversation with tools: its backend does not support them";
+    const why = "can no longer hold a conversation with tools: not all of its backends support them";
     throw new RunFailed("internal", `The agent's model ${snapshot.model} ${why}`);
   }
   return model;

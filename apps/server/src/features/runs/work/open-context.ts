@@ -69,8 +69,8 @@ async function announce(
 
 function openingNotes({ endpointId, manifest }: Model, { missing }: Toolbox): string[] {
   const notes: string[] = [];
-  const [{ type, url, model }] = backendsOf(manifest);
-  if (endpointId === "anthropic/default" && type === "builtin") {
+  const [{ url, model }] = backendsOf(manifest);
+  if (endpointId === "anthropic/default" && backendsOf(manifest).every(({ type }) => type === "builtin")) {
     notes.push(
       "anthropic/default uses the rule-based planner gantry/rules here, which is not a language model: neither ANTHROPIC_API_KEY nor GANTRY_LLM_URL is set, and no language model was found on the server's machine.",
     );
