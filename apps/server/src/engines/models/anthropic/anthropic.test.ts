@@ -252,6 +252,28 @@ describe("anthropic protocol", () => {
     });
   });
 
+  it("sends signed thoughts back only to the server that signed them", async () => {
+    const blocks = [
+      { type: "thinking", thinking: "hm", signature: "signed" },
+      { type: "text", text: "short" },
+    ];
+    const sentBack = async (server: object) => {
+      bench.play(answering({ text: ["ok"], usage }));
+      const opaque = { protocol: "anthropic", ...server, content: blocks };
+      await bench.chat({
+        messages: [
+          { role: "user", content: "Hello" },
+          { role: "assistant", text: "short", toolCalls: [], opaque },
+          { role: "user", content: "Go on" },
+        ],
+      });
+      return (bench.sent().messages as { content: unknown[] }[])[1]?.content;
+    };
+    expect(await sentBack({ server: "another" })).toEqual([{ type: "text", text: "short" }]);
+    // Stored by an earlier version.
+    expect(await sentBack({})).toEqual(blocks);
+  });
+
   it("forces the answer tool for a response schema", async () => {
     const answer = { id: "toolu_9", name: "gantry_submit_answer", arguments: '{"n":42}' };
     bench.play(answering({ text: ["Well:"], toolCalls: [answer], usage }));
