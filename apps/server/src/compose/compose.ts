@@ -23,14 +23,14 @@ import { systemClock } from "../kernel/clock.ts";
 import type { Loc } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
 import { openAgentsPlatform } from "./agents-platform.ts";
+import { checkFileStore } from "./check-file-store.ts";
 import { closeInOrder } from "./close-in-order.ts";
 import { notReady, openDatabase, openOwnBlobs, openQueue, openS3 } from "./engines.ts";
-import { callableHere, startFinding, useFound } from "./find-models.ts";
+import { callableHere, startFinding } from "./find-models.ts";
 import { makeHome } from "./home.ts";
-import { namedTargets, openModelsWithDrivers } from "./models.ts";
+import { namedTargets, openCatalogue } from "./models.ts";
 import { oldestToKnow, ownSchema } from "./own-schema.ts";
 import { readOwnVersion } from "./own-version.ts";
-import { openProvidersOf } from "./providers.ts";
 import type { StillThere } from "./stopping.rules.ts";
 import { storeMark } from "./store-mark.ts";
 import { mountSurfaces } from "./surfaces.ts";
@@ -90,7 +90,8 @@ export async function compose(
     const spoolDir = join(home, "spool");
     await mkdir(spoolDir, { recursive: true, mode: 0o700 });
     await sweepSpool(spoolDir);
-    const { telemetry, waysOut } = openTelemetry(config, log, nodeId, await callableHere(database, await finding));
+    const found = await finding;
+    const { telemetry, waysOut } = openTelemetry(config, log, nodeId, await callableHere(database, found));
     const { net } = waysOut;
     const media = createMedia({ onTrouble, onWork: telemetry.fileInspected });
     const queue = await openQueue(config, database, onTrouble);
@@ -100,8 +101,7 @@ export async function compose(
     const { newAdminKey, newSignInToken, adminId } = await accounts.bootstrap(config.GANTRY_ADMIN_KEY);
     await grantOpeningBalance(database, adminId, openingBalanceMicros);
     const secrets = openSecrets({ database, vault });
-    const local = await useFound(config, database, await finding);
-    const catalogue = await openModelsWithDrivers({
+    const catalogue = await openCatalogue({
       config,
       database,
       log,
@@ -109,10 +109,9 @@ export async function compose(
       waysOut,
       spoolDir,
       targets,
-      local: local.model,
+      found,
     });
-    const { models } = catalogue;
-    const providers = await openProvidersOf({ config, database, models, secrets, waysOut });
+    const { models, providers } = catalogue;
     accounts.onUserChanged(models.forgetOwner);
     const files = openFiles({
       database,
@@ -121,15 +120,7 @@ export async function compose(
       maxUploadBytes: defaultMaxUploadBytes,
       storageBytesPerUser: config.GANTRY_UPLOAD_BYTES_PER_USER,
     });
-    // An embedded database is always beside its files.
-    const mayBeElsewhere = linkServed === undefined || config.DATABASE_URL !== undefined;
-    if (mayBeElsewhere && !(await files.holdsNewestFile())) {
-      const store = linkServed ? { home } : { bucket: blobs.bucket };
-      log.warn(
-        store,
-        "The newest file in the database is not in the file store. Check that it is the right file store.",
-      );
-    }
+    await checkFileStore(config, { files, blobs, isOwn: linkServed !== undefined }, log);
     const webhooks = openWebhooks({ database, vault, clock });
     const openStored = (caller: Caller, s3Path: string, loc: Loc) =>
       files.openOwnedFile({ ...scopeOf(caller), s3Path, loc });
@@ -292,7 +283,7 @@ export async function compose(
       listener: (request, response) => app.routing(request, response),
       accessRows: app.accessRows,
       notReady: () => notReady(database),
-      found: local.lines,
+      found: catalogue.foundLines,
       firstKey: newAdminKey,
       firstSignInUrl: newSignInToken === null ? null : (base) => signInUrl(base, newSignInToken),
       drain: async (milliseconds) => {

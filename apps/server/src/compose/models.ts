@@ -5,8 +5,9 @@ import { openAccess } from "../engines/models/backend-access.ts";
 import { imageManifest } from "../engines/models/builtin/image-manifest.ts";
 import { createImagePainter } from "../engines/models/builtin/painter.ts";
 import { createRules } from "../engines/models/builtin/rules.ts";
-import { type LocalModel, textModels } from "../engines/models/builtin/text-manifests.ts";
+import { textModels } from "../engines/models/builtin/text-manifests.ts";
 import { fetchCogSchema } from "../engines/models/cog/schema.ts";
+import type { LocalServer } from "../engines/models/providers/providers.ts";
 import type { Net } from "../engines/net/net.ts";
 import type { Agents } from "../features/agents/index.ts";
 import {
@@ -16,12 +17,15 @@ import {
   openModels,
   seedModels,
 } from "../features/models/index.ts";
+import type { Providers } from "../features/providers/index.ts";
 import type { Secrets } from "../features/secrets/index.ts";
 import { Fault, fault } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
 import { reveal, SecretMissing } from "./backend-secrets.ts";
 import { openDrivers } from "./drivers.ts";
+import { useFound } from "./find-models.ts";
 import { isOperators, operatorKeyOf } from "./operator-models.ts";
+import { openProvidersOf } from "./providers.ts";
 import type { WaysOut } from "./telemetry.ts";
 
 export interface NamedTargets extends AgentTargets {
@@ -60,14 +64,17 @@ export function namedTargets(parts: {
   };
 }
 
-export interface ModelsWithDrivers {
+export interface Catalogue {
   models: Models;
   drivers: ReturnType<typeof openDrivers>;
+  providers: Providers;
+  /** What was found on this machine, for the operator. */
+  foundLines: readonly string[];
   close(): Promise<unknown>;
 }
 
-/** Opens the shipped and the users' models with their drivers. */
-export async function openModelsWithDrivers(deps: {
+/** Opens the shipped and the users' models with their drivers, and the providers that models are imported from. */
+export async function openCatalogue(deps: {
   config: Config;
   database: Database;
   log: Log;
@@ -75,10 +82,11 @@ export async function openModelsWithDrivers(deps: {
   waysOut: WaysOut;
   spoolDir: string;
   targets: AgentTargets;
-  /** The language model on this machine that the built-in text models use. */
-  local: LocalModel | undefined;
-}): Promise<ModelsWithDrivers> {
+  /** Language model servers on this machine, if this server looks for them. */
+  found: LocalServer[] | undefined;
+}): Promise<Catalogue> {
   const { config, database, log, secrets, waysOut } = deps;
+  const local = await useFound(config, database, deps.found);
   const shipped = [
     { owner: "gantry", name: "image", manifest: imageManifest },
     ...textModels({
@@ -86,7 +94,7 @@ export async function openModelsWithDrivers(deps: {
       llmUrl: config.GANTRY_LLM_URL,
       llmModel: config.GANTRY_LLM_MODEL,
       llmKey: config.GANTRY_LLM_KEY !== undefined,
-      local: deps.local,
+      local: local.model,
     }),
   ];
   await seedModels(database, shipped);
@@ -109,7 +117,14 @@ export async function openModelsWithDrivers(deps: {
       stored: (name) => secrets.reveal(model.ownerId, name),
     }),
   });
-  return { models, drivers, close: () => Promise.all([models.close(), painter.close()]) };
+  const providers = await openProvidersOf({ config, database, models, secrets, waysOut });
+  return {
+    models,
+    drivers,
+    providers,
+    foundLines: local.lines,
+    close: () => Promise.all([models.close(), painter.close()]),
+  };
 }
 
 /** A missing key is not sent, because many servers show their schemas to everyone. */
