@@ -101,16 +101,7 @@ export async function compose(
     const { newAdminKey, newSignInToken, adminId } = await accounts.bootstrap(config.GANTRY_ADMIN_KEY);
     await grantOpeningBalance(database, adminId, openingBalanceMicros);
     const secrets = openSecrets({ database, vault });
-    const catalogue = await openCatalogue({
-      config,
-      database,
-      log,
-      secrets,
-      waysOut,
-      spoolDir,
-      targets,
-      found,
-    });
+    const catalogue = await openCatalogue({ config, database, log, secrets, waysOut, spoolDir, targets, found });
     const { models, providers } = catalogue;
     accounts.onUserChanged(models.forgetOwner);
     const files = openFiles({

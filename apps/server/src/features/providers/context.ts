@@ -20,4 +20,6 @@ export interface ProvidersContext {
   };
   /** Shares outgoing calls among users. */
   calls: FairQueue;
+  /** One import of an owner at a time: imports wait for each other with a connection of the database. */
+  imports: FairQueue;
 }

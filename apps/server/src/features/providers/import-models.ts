@@ -24,6 +24,16 @@ export async function importModels(
   options: { callerId: string; signal: AbortSignal },
 ): Promise<ImportResult[]> {
   refuseRepeats(choices ?? []);
+  return context.imports(owner.id, () => importAll(context, owner, name, choices, options), options.signal);
+}
+
+async function importAll(
+  context: ProvidersContext,
+  owner: ProviderOwner,
+  name: string,
+  choices: readonly ImportChoice[] | undefined,
+  options: { callerId: string; signal: AbortSignal },
+): Promise<ImportResult[]> {
   const provider = await findProvider(context, owner, name);
   const offers = await offersOf(context, owner, provider, options);
   const wanted = await wantedModels(context, owner, provider, { choices, offers });

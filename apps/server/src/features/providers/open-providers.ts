@@ -9,7 +9,7 @@ import { discoverModels, testProvider } from "./use-provider.ts";
 export type Providers = Awaited<ReturnType<typeof openProviders>>;
 
 /** Servers whose models users and the operator import. */
-export async function openProviders(deps: Omit<ProvidersContext, "calls" | "operator">) {
+export async function openProviders(deps: Omit<ProvidersContext, "calls" | "imports" | "operator">) {
   const operator = await operatorOf(deps.database.sql);
   const calls = createFairQueue({
     atOnce: 32,
@@ -17,7 +17,13 @@ export async function openProviders(deps: Omit<ProvidersContext, "calls" | "oper
     maxWaiting: 16,
     crowded: "Too many calls to your providers are under way. Try again later.",
   });
-  const context: ProvidersContext = { ...deps, operator, calls };
+  const imports = createFairQueue({
+    atOnce: 4,
+    ofOne: 1,
+    maxWaiting: 16,
+    crowded: "Too many imports are under way. Try again later.",
+  });
+  const context: ProvidersContext = { ...deps, operator, calls, imports };
   return {
     ...withContext(context, {
       deleteProvider,

@@ -238,6 +238,29 @@ test("the upstream call ends when the client leaves", async () => {
   await server.close();
 });
 
+test("a user cannot make any number of calls at once", async () => {
+  const server = await startScriptedOllama([{ name: "a" }]);
+  server.list = "hang";
+  await call("PUT", `${mine}/slow`, { ...ann, json: { type: "ollama", url: server.url } });
+  const leaving = new AbortController();
+  const options = { ...ann, signal: leaving.signal };
+  const asking = Array.from({ length: 24 }, () =>
+    gantry.fetch("POST", `${mine}/slow/discover`, options).catch(() => undefined),
+  );
+  const refused = await Promise.race(asking);
+  expect(refused?.status).toBe(503);
+  expect(await refused?.text()).toContain("Too many calls to your providers are under way. Try again later.");
+  const lists = () => server.seen.filter(({ path }) => path === "/api/tags").length;
+  await waitFor("the first calls", () => lists() === 4);
+  // Others are not held up.
+  await call("PUT", `${mine}/fast`, { ...bob, json: { type: "ollama", url: ollama.url } });
+  expect((await call("POST", `${mine}/fast/discover`, bob)).status).toBe(200);
+  expect(lists()).toBe(4);
+  leaving.abort();
+  await Promise.all(asking);
+  await server.close();
+});
+
 test("a user has at most 100 providers", async () => {
   const dan = { key: await gantry.newUser("dan") };
   const userId = (await call("GET", "/api/v2/me", dan)).body.id;
