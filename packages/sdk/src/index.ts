@@ -56,7 +56,9 @@ export type {
   OverviewRecord,
   PlanRecord,
   Pricing,
+  ProviderPreset,
   ProviderRecord,
+  ProviderSource,
   ProviderTestRecord,
   ProviderType,
   PutAliasBody,
@@ -93,6 +95,9 @@ export type {
   UsageRecord,
   UserRecord,
   ValueChange,
+  Workflow,
+  WorkflowNode,
+  WorkflowTarget,
 } from "@gantry/wire";
 export { providerTypes } from "@gantry/wire/provider-types";
 export type { Account } from "./account.ts";

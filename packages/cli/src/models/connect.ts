@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import {
   type DiscoveredModel,
   GantryError,
+  type ProviderPreset,
   type ProviderRecord,
   type Providers,
   type ProviderType,
@@ -26,13 +27,7 @@ const options = {
 
 const allTypes = Object.keys(providerTypes) as ProviderType[];
 
-interface Preset {
-  label: string;
-  url?: string;
-  urlExample?: string;
-  key: "required" | "optional" | "none";
-}
-const presetOf = (type: ProviderType): Preset => providerTypes[type];
+const presetOf = (type: ProviderType): ProviderPreset => providerTypes[type];
 
 interface Settings {
   type: ProviderType;
@@ -67,7 +62,7 @@ async function readSettings(values: Values): Promise<Settings> {
   return { type, name: values.name, url: url || undefined, key: await readKey(values, preset, asks) };
 }
 
-const urlQuestion = ({ urlExample }: Preset) =>
+const urlQuestion = ({ urlExample }: ProviderPreset) =>
   `Address${urlExample === undefined ? "" : `, for example ${urlExample}`}`;
 
 function typeIn(text: string | undefined): ProviderType {
@@ -84,7 +79,11 @@ function askType(): Promise<string> {
   return ask("What do you want to connect? Number or type", "ollama");
 }
 
-async function readKey(values: Values, { key: need, label }: Preset, asks: boolean): Promise<string | undefined> {
+async function readKey(
+  values: Values,
+  { key: need, label }: ProviderPreset,
+  asks: boolean,
+): Promise<string | undefined> {
   if (values["key-stdin"]) return (await readStdin()) || undefined;
   const variable = values["key-env"];
   if (variable !== undefined) {

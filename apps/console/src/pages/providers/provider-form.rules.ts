@@ -1,15 +1,13 @@
-import { type ProviderRecord, type ProviderType, type PutProviderBody, providerTypes } from "@gantry/sdk";
-
-interface Preset {
-  label: string;
-  url?: string;
-  urlExample?: string;
-  key: "required" | "optional" | "none";
-  isHosted: boolean;
-}
+import {
+  type ProviderPreset,
+  type ProviderRecord,
+  type ProviderType,
+  type PutProviderBody,
+  providerTypes,
+} from "@gantry/sdk";
 
 /** The table without its literal types. */
-export const presetOf = (type: ProviderType): Preset => providerTypes[type];
+export const presetOf = (type: ProviderType): ProviderPreset => providerTypes[type];
 
 export const allTypes = Object.keys(providerTypes) as ProviderType[];
 
