@@ -194,3 +194,54 @@ test("the code for OpenAI clients works, and the usage names the protocol", asyn
   await row.getByRole("button", { name: "gantry/text" }).click();
   await page.getByRole("dialog").getByText("OpenAI Chat").waitFor();
 });
+
+test("the owner of a model sees which backends answer and why one is paused", async ({ gantry, pageOf }) => {
+  const key = await gantry.newUser("router", { credit: 10 });
+  const { backend, ...rest } = manifest({ visibility: "private" });
+  // Nothing listens on the discard port.
+  const dead = { ...backend, name: "dead", url: "http://127.0.0.1:9/v1" };
+  const json = { ...rest, backends: [dead, { ...backend, name: "spare", priority: 1 }] };
+  const put = await gantry.call("PUT", "/api/v1/router/twofold", { key, json });
+  expect(put.status, put.text).toBe(201);
+  const page = await pageOf(key);
+  await page.goto("/console/models/router/twofold");
+  await page.getByLabel("Prompt (required)").fill("Speak");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await soon(() => chat.open).toBe(1);
+  chat.say("Hello");
+  chat.end();
+  await page.getByText("Done", { exact: true }).waitFor();
+  await page.getByRole("tab", { name: "Details" }).click();
+  await soon(() => rowOf(page, "Backends", "spare").innerText()).toMatch(/In use[\s\S]*1 call/);
+  await soon(() => rowOf(page, "Backends", "dead").innerText()).toMatch(/1 call, 1 failed/);
+
+  // After a few failures in a row, calls no longer try it first.
+  for (let n = 0; n < 10 && !(await rowOf(page, "Backends", "dead").innerText()).includes("Paused"); n++) {
+    const calling = gantry.call("POST", "/v1/chat/completions", {
+      key,
+      json: { model: "router/twofold", stream: true, messages: [{ role: "user", content: "Speak" }] },
+    });
+    await soon(() => chat.open).toBe(1);
+    chat.say("Hello");
+    chat.end();
+    expect((await calling).status).toBe(200);
+    await page.waitForTimeout(1_000);
+  }
+  await soon(() => rowOf(page, "Backends", "dead").innerText()).toMatch(/Paused[\s\S]*Not reachable/);
+
+  // The manifest is shown whole and can be saved again.
+  await page.getByRole("tab", { name: "Manifest" }).click();
+  const editor = page.getByLabel("Manifest (JSON)");
+  const text = await editor.inputValue();
+  expect(JSON.parse(text).backends.map(({ name }: { name: string }) => name)).toEqual(["dead", "spare"]);
+  await editor.fill(text.replace('"capacity": 10', '"capacity": 11'));
+  await page.getByRole("button", { name: "Save" }).click();
+  await toast(page, "Model saved").waitFor();
+  expect((await gantry.call("GET", "/api/v1/router/twofold", { key })).body).toMatchObject({ capacity: 11 });
+
+  await page.goto("/console/usage");
+  const row = rowOf(page, "Predictions", "router/twofold").first();
+  await row.getByText("by spare").waitFor();
+  await row.getByRole("button", { name: "router/twofold" }).click();
+  await page.getByRole("dialog").getByText("Backend", { exact: true }).waitFor();
+});

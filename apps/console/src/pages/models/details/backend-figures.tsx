@@ -57,7 +57,10 @@ const columns: readonly Column<BackendRecord>[] = [
       last_hour?.p50_ms == null || last_hour.p95_ms == null ? (
         <None />
       ) : (
-        `${seconds(last_hour.p50_ms / 1000)}, 95 %: ${seconds(last_hour.p95_ms / 1000)}`
+        <>
+          {seconds(last_hour.p50_ms / 1000)}
+          <p className="whitespace-nowrap text-muted text-xs">95 % within {seconds(last_hour.p95_ms / 1000)}</p>
+        </>
       ),
   },
 ];
