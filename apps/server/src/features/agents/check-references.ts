@@ -8,7 +8,7 @@ import {
 import type { Sql } from "../../engines/database/database.ts";
 import type { Issue } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
-import { holdsConversations } from "../models/index.ts";
+import { holdsConversations, namedBackends } from "../models/index.ts";
 import {
   asToolBinding,
   boundAgentIds,
@@ -70,7 +70,7 @@ async function checkModel(
   const shown = model.endpointId === name ? name : `${model.endpointId} (alias ${name})`;
   if (model.manifest.kind !== "text") return issue(`${shown} is not a text model`);
   if (!holdsConversations(model.manifest)) {
-    return issue(`${shown} cannot hold a conversation with tools: not all of its backends support them`);
+    return issue(`${shown} cannot hold a conversation with tools: ${namedBackends(model.manifest)}`);
   }
   const warnings: AgentWarning[] = [];
   const { capacity, pricing } = model.manifest;

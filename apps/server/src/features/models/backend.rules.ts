@@ -9,6 +9,12 @@ export function holdsConversations(manifest: Pick<Manifest, "backend" | "backend
   );
 }
 
+/** Completes a sentence: "its backend is cog". */
+export function namedBackends(manifest: Pick<Manifest, "backend" | "backends">): string {
+  const types = [...new Set(backendsOf(manifest).map(({ type }) => type))];
+  return types.length === 1 ? `its backend is ${types[0]}` : `its backends are ${types.join(" and ")}`;
+}
+
 /** The issues of all backends of a manifest that is not checked yet. */
 export function backendsIssues(
   body: unknown,

@@ -1,6 +1,6 @@
 export { isAdmin, isChosen } from "./access.rules.ts";
 export type { Alias } from "./alias-store.ts";
-export { holdsConversations } from "./backend.rules.ts";
+export { holdsConversations, namedBackends } from "./backend.rules.ts";
 export { takenDownConflict } from "./change-model.ts";
 export type { AgentTargets } from "./context.ts";
 export { projectNotFound } from "./find-models.ts";

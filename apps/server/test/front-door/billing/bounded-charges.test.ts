@@ -257,8 +257,8 @@ describe("an honest report", () => {
     const figures = { input_tokens: 60, output_tokens: 9, cached_tokens: 20, cache_write_tokens: 30, price: 0.00099 };
     expect(row).toMatchObject(figures);
     const csv = await call("GET", "/api/v2/usage", { key, headers: { accept: "text/csv" } });
-    expect(csv.text.split("\r\n")[0]).toMatch(/,cache_write_tokens,door$/);
-    expect(csv.text.split("\r\n")[1]).toMatch(/,60,9,20,0\.00099,30,$/);
+    expect(csv.text.split("\r\n")[0]).toMatch(/,cache_write_tokens,door,backend$/);
+    expect(csv.text.split("\r\n")[1]).toMatch(/,60,9,20,0\.00099,30,,$/);
   });
 
   test("appears in the usage of a run", async () => {

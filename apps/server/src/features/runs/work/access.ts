@@ -1,7 +1,7 @@
 import { type AgentSnapshot, readAgentName } from "@gantry/wire";
 import type { Database } from "../../../engines/database/database.ts";
 import type { Accounts, Caller } from "../../accounts/index.ts";
-import { holdsConversations, type Model, type Models } from "../../models/index.ts";
+import { holdsConversations, type Model, type Models, namedBackends } from "../../models/index.ts";
 import type { Run, RunHistory } from "../run.ts";
 import { isRunOfAny } from "../store.ts";
 import { keyRevoked, RunFailed } from "./stopped.ts";
@@ -43,7 +43,7 @@ export async function currentModel(
     throw new RunFailed("internal", `The agent's model ${snapshot.model} can no longer be called`);
   }
   if (!holdsConversations(model.manifest)) {
-    const why = "can no longer hold a conversation with tools: not all of its backends support them";
+    const why = `can no longer hold a conversation with tools: ${namedBackends(model.manifest)}`;
     throw new RunFailed("internal", `The agent's model ${snapshot.model} ${why}`);
   }
   return model;
