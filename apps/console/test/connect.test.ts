@@ -1,5 +1,8 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
+import { textToImage } from "../../server/src/engines/models/comfyui/workflow.fixture.ts";
+import { png } from "../../server/src/engines/models/media/backend.contract.ts";
+import { startComfyui } from "../../server/src/engines/models/test-upstreams/comfyui-server.ts";
 import { type ScriptedOllama, startScriptedOllama } from "../../server/test/support/scripted-ollama.ts";
 import { test } from "./support/console-test.ts";
 import { descriptionOf, soon, toast } from "./support/on-page.ts";
@@ -246,4 +249,29 @@ test("providers are listed, tested, updated and deleted", async ({ gantry, pageO
   await toast(page, "Provider rack deleted").waitFor();
   await page.getByText("No providers yet").waitFor();
   expect((await gantry.call("GET", "/api/v1/lister/gemma3-4b", { key })).status).toBe(200);
+});
+
+test("workflows that ran lately on a ComfyUI become models", async ({ gantry, pageOf }) => {
+  const comfy = await startComfyui();
+  try {
+    comfy.made.bytes = png;
+    const page = await pageOf(await gantry.newUser("artist"));
+    await page.goto("/console/models/connect?type=comfyui");
+    await page.getByLabel("Address").fill(comfy.url);
+    await page.getByRole("button", { name: "Connect" }).click();
+    await page.getByRole("heading", { name: "Workflows of comfyui" }).waitFor();
+    await page.getByText("Run a workflow in ComfyUI once.").waitFor();
+    comfy.addForeign(textToImage);
+    await page.getByRole("button", { name: "Look again" }).click();
+    const workflows = page.getByRole("list", { name: "Models of the provider" });
+    await workflows.getByRole("checkbox").check();
+    await workflows.getByText("Free").waitFor();
+    await page.getByRole("button", { name: "Import workflow" }).click();
+    await page.getByRole("link", { name: "Open playground" }).click();
+    await page.getByLabel("Prompt (required)").fill("a boat");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByRole("img", { name: "image" }).waitFor();
+  } finally {
+    await comfy.close();
+  }
 });

@@ -139,17 +139,18 @@ function ImportForm({ provider, scope, models }: PickModelsProps & { models: rea
           {selected.length === 0 ? "None selected" : `${selected.length} selected`}
         </span>
         <Button kind="primary" type="submit" busy={importing.isPending} disabled={selected.length === 0}>
-          {importLabel(selected)}
+          {importLabel(selected, type)}
         </Button>
       </div>
     </form>
   );
 }
 
-function importLabel(selected: readonly DiscoveredModel[]): string {
+function importLabel(selected: readonly DiscoveredModel[], type: ProviderRecord["type"]): string {
   if (selected.length === 0) return "Import";
   const verb = selected.every(({ imported }) => imported !== null) ? "Update" : "Import";
-  return `${verb} ${selected.length === 1 ? "model" : `${selected.length} models`}`;
+  const noun = type === "comfyui" ? "workflow" : "model";
+  return `${verb} ${selected.length === 1 ? noun : `${selected.length} ${noun}s`}`;
 }
 
 const endpointsIn = (results: readonly ImportResult[]): string[] =>
