@@ -2,9 +2,9 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 import { ConfirmButton } from "../../ui/dialog.tsx";
 import { toast } from "../../ui/toast.ts";
-import { effectOfDeletion } from "./secret-users.rules.ts";
+import { effectOfDeletion, type SecretUses } from "./secret-users.rules.ts";
 
-export function DeleteSecret({ name, users }: { name: string; users: readonly string[] | undefined }) {
+export function DeleteSecret({ name, uses }: { name: string; uses: SecretUses | undefined }) {
   const queries = useQueryClient();
   const deleting = useMutation({
     mutationFn: () => api.secrets.delete(name),
@@ -18,7 +18,7 @@ export function DeleteSecret({ name, users }: { name: string; users: readonly st
       label="Delete"
       quiet
       question={`Delete secret ${name}?`}
-      explanation={effectOfDeletion(users)}
+      explanation={effectOfDeletion(uses)}
       onConfirm={() => deleting.mutateAsync()}
     />
   );

@@ -1,6 +1,6 @@
-import type { ModelCard } from "@gantry/sdk";
+import type { ModelCard, ProviderRecord } from "@gantry/sdk";
 import { expect, test } from "vitest";
-import { effectOfDeletion, modelsBySecret } from "./secret-users.rules.ts";
+import { effectOfDeletion, modelsBySecret, providersBySecret } from "./secret-users.rules.ts";
 
 const card = (owner: string, name: string, secret?: string) =>
   ({
@@ -30,11 +30,22 @@ test("secrets in headers, queries and each of several backends count once", () =
   ]);
 });
 
+test("providers use secrets too", () => {
+  const provider = (owner: string, name: string, secret: string | null, headers = {}) =>
+    ({ owner, name, secret, headers, query: {} }) as ProviderRecord;
+  const all = [
+    provider("ann", "a", "key"),
+    provider("ann", "b", null, { "x-key": "{{secret:key}}" }),
+    provider("gantry", "c", "key"),
+  ];
+  expect([...providersBySecret(all, "ann")]).toEqual([["key", ["a", "b"]]]);
+});
+
 test("the effect of a deletion names the models", () => {
-  expect(effectOfDeletion(["ann/a"])).toBe("ann/a fails until you save this secret again.");
-  expect(effectOfDeletion(["ann/a", "ann/b", "ann/c"])).toBe(
-    "ann/a, ann/b and ann/c fail until you save this secret again.",
+  expect(effectOfDeletion({ models: ["ann/a"], providers: [] })).toBe("ann/a fails until you save this secret again.");
+  expect(effectOfDeletion({ models: ["ann/a", "ann/b"], providers: ["rack"] })).toBe(
+    "ann/a, ann/b and provider rack fail until you save this secret again.",
   );
-  expect(effectOfDeletion([])).toBe("None of your models uses this secret.");
+  expect(effectOfDeletion({ models: [], providers: [] })).toBe("None of your models and providers use this secret.");
   expect(effectOfDeletion(undefined)).toMatch(/^Models that use this secret fail/);
 });

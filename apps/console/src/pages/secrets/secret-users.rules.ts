@@ -1,9 +1,13 @@
-import type { BackendConfig, ModelCard } from "@gantry/sdk";
+import type { BackendConfig, ModelCard, ProviderRecord } from "@gantry/sdk";
 
 const reference = /\{\{\s*secret:\s*([\w.-]+)\s*\}\}/g;
 
-/** The key of a backend, and secrets in its headers and query. */
-function secretsOf({ secret, headers = {}, query = {} }: BackendConfig): string[] {
+/** The key of a backend or provider, and secrets in its headers and query. */
+function secretsOf({
+  secret,
+  headers = {},
+  query = {},
+}: Pick<BackendConfig, "headers" | "query"> & { secret?: string | null }): string[] {
   const texts = [...Object.values(headers), ...Object.values(query)];
   const named = texts.flatMap((text) => [...text.matchAll(reference)].map(([, name = ""]) => name));
   return secret ? [secret, ...named] : named;
@@ -21,10 +25,30 @@ export function modelsBySecret(models: readonly ModelCard[], owner: string): Map
   return users;
 }
 
-export function effectOfDeletion(models: readonly string[] | undefined): string {
-  if (models === undefined) return "Models that use this secret fail until you save it again.";
-  if (models.length === 0) return "None of your models uses this secret.";
-  return `${listed(models)} ${models.length === 1 ? "fails" : "fail"} until you save this secret again.`;
+/** Names of the owner's providers by the names of their secrets. */
+export function providersBySecret(providers: readonly ProviderRecord[], owner: string): Map<string, string[]> {
+  const users = new Map<string, string[]>();
+  for (const provider of providers) {
+    if (provider.owner !== owner) continue;
+    for (const secret of new Set(secretsOf(provider))) {
+      users.set(secret, [...(users.get(secret) ?? []), provider.name]);
+    }
+  }
+  return users;
+}
+
+export interface SecretUses {
+  /** Endpoint ids. */
+  models: readonly string[];
+  /** Names. */
+  providers: readonly string[];
+}
+
+export function effectOfDeletion(uses: SecretUses | undefined): string {
+  if (uses === undefined) return "Models that use this secret fail until you save it again.";
+  const users = [...uses.models, ...uses.providers.map((name) => `provider ${name}`)];
+  if (users.length === 0) return "None of your models and providers use this secret.";
+  return `${listed(users)} ${users.length === 1 ? "fails" : "fail"} until you save this secret again.`;
 }
 
 function listed(names: readonly string[]): string {

@@ -1,8 +1,10 @@
 import { Link } from "@tanstack/react-router";
+import type { SecretUses } from "./secret-users.rules.ts";
 
-export function SecretUsers({ models }: { models: readonly string[] | undefined }) {
-  if (models === undefined) return <span className="text-muted">…</span>;
-  if (models.length === 0) return <span className="text-muted">No models</span>;
+export function SecretUsers({ uses }: { uses: SecretUses | undefined }) {
+  if (uses === undefined) return <span className="text-muted">…</span>;
+  const { models, providers } = uses;
+  if (models.length + providers.length === 0) return <span className="text-muted">Not used</span>;
   return (
     <ul>
       {models.map((model) => {
@@ -15,6 +17,14 @@ export function SecretUsers({ models }: { models: readonly string[] | undefined 
           </li>
         );
       })}
+      {providers.map((provider) => (
+        <li key={provider}>
+          Provider{" "}
+          <Link to="/models/connect" search={{ provider }} className="text-accent hover:underline">
+            {provider}
+          </Link>
+        </li>
+      ))}
     </ul>
   );
 }

@@ -9,9 +9,10 @@ import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { PagedTable } from "../../ui/paged.tsx";
 import type { Column } from "../../ui/table.tsx";
+import { providersQuery } from "../providers/provider-scope.ts";
 import { DeleteSecret } from "./delete-secret.tsx";
 import { PutSecret } from "./put-secret.tsx";
-import { modelsBySecret } from "./secret-users.rules.ts";
+import { modelsBySecret, providersBySecret, type SecretUses } from "./secret-users.rules.ts";
 import { SecretUsers } from "./secret-users.tsx";
 
 export function SecretsPage() {
@@ -22,10 +23,10 @@ export function SecretsPage() {
     queryFn: ({ signal }) => api.secrets.list({ page, signal }),
     placeholderData: keepPreviousData,
   });
-  const usersOf = useSecretUsers();
+  const usesOf = useSecretUses();
   const columns: readonly Column<SecretRecord>[] = [
     { head: "Name", cell: ({ name }) => <code className="break-all">{name}</code> },
-    { head: "Used by", wide: true, cell: ({ name }) => <SecretUsers models={usersOf(name)} /> },
+    { head: "Used by", wide: true, cell: ({ name }) => <SecretUsers uses={usesOf(name)} /> },
     { head: "Created", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },
     { head: "Updated", wide: true, cell: ({ updated_at }) => <Moment at={updated_at} /> },
     {
@@ -34,7 +35,7 @@ export function SecretsPage() {
       cell: ({ name }) => (
         <div className="flex justify-end">
           <PutSecret label="Replace" name={name} />
-          <DeleteSecret name={name} users={usersOf(name)} />
+          <DeleteSecret name={name} uses={usesOf(name)} />
         </div>
       ),
     },
@@ -44,8 +45,8 @@ export function SecretsPage() {
       title="Secrets"
       lead={
         <>
-          Credentials for the backends of your models. Reference a secret in a manifest as <code>backend.secret</code>.
-          Values are sent only to the backend and are never shown again.
+          Credentials for your providers and the backends of your models. Reference a secret in a manifest as{" "}
+          <code>backend.secret</code>. Values are sent only to the backend and are never shown again.
         </>
       }
       actions={<PutSecret label="New secret" icon={<Plus size={14} />} />}
@@ -69,13 +70,16 @@ export function SecretsPage() {
   );
 }
 
-/** Returns undefined while the models load. */
-function useSecretUsers(): (secret: string) => readonly string[] | undefined {
+/** Returns undefined while models and providers load. */
+function useSecretUses(): (secret: string) => SecretUses | undefined {
   const { username } = useSession();
   const models = useQuery({
     queryKey: ["models", "own", username],
     queryFn: ({ signal }) => Array.fromAsync(api.models.each({ q: `${username}/`, signal })),
   });
-  const users = models.data && modelsBySecret(models.data, username);
-  return (secret) => users && (users.get(secret) ?? []);
+  const providers = useQuery(providersQuery("own", username));
+  if (!models.data || !providers.data) return () => undefined;
+  const ofModels = modelsBySecret(models.data, username);
+  const ofProviders = providersBySecret(providers.data, username);
+  return (secret) => ({ models: ofModels.get(secret) ?? [], providers: ofProviders.get(secret) ?? [] });
 }
