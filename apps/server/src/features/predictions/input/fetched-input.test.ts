@@ -64,7 +64,7 @@ describe("an address without a valid file", () => {
     ).toEqual(["file_download_error i_image"]);
   });
 
-  it("is not fetched from private networks, and the error does not describe them", async () => {
+  it("is not fetched from private networks, and the error does not describe what a name resolves to", async () => {
     for (const address of [
       `${filesUrl}/cat.png`,
       filesUrl.replace("127.0.0.1", "localhost"),
@@ -78,7 +78,8 @@ describe("an address without a valid file", () => {
         { net: guarded },
       );
       expect(issue).toMatchObject({ type: "file_download_error" });
-      expect(issue?.msg).not.toMatch(/127|169|ECONN|local/);
+      const { host } = new URL(address);
+      expect(issue?.msg.replace(host, "")).not.toMatch(/127|169|ECONN|local/);
     }
   });
 
