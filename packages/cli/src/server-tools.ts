@@ -12,19 +12,23 @@ export async function loadTools() {
   return { tools, options: { config, say: (text: string): void => console.error(text) } };
 }
 
-/** Prints a failure in one line, without a stack. `failed` is its exit code. */
-export async function orPrintError(work: () => Promise<number>, failed = 1): Promise<number> {
+/** Prints a failure in one line, without a stack. `failed` is its exit code, `refused` the advice after a 401. */
+export async function orPrintError(
+  work: () => Promise<number>,
+  failed = 1,
+  refused = "Set it with --key or GANTRY_KEY.",
+): Promise<number> {
   try {
     return await work();
   } catch (error) {
     const isKeyRefused = error instanceof GantryError && error.status === 401;
-    console.error(isKeyRefused ? keyRefused : (await loadServer()).describeError(error));
+    console.error(isKeyRefused ? `${keyRefused} ${refused}` : (await loadServer()).describeError(error));
     return failed;
   }
 }
 
 /** The server's own message names a header that the user of a command never sees. */
-const keyRefused = "The API key is missing or invalid. Set it with --key or GANTRY_KEY.";
+const keyRefused = "The API key is missing or invalid.";
 
 /** Trims as the server does; an empty setting counts as unset. */
 export function setting(name: string): string | undefined {

@@ -12,7 +12,7 @@ import {
 import { orPrintError, setting } from "../server-tools.ts";
 import { importAll, printModels, printResults } from "./import.ts";
 import { chosenFrom } from "./import-choices.rules.ts";
-import { accessOptions, notAsked, type ProviderAccess, printJson, providerAccess } from "./provider-access.ts";
+import { accessOptions, asking, notAsked, type ProviderAccess, printJson, providerAccess } from "./provider-access.ts";
 import { ask, askSecretly, isTerminal, readStdin } from "./terminal.ts";
 import { printTest } from "./test.ts";
 
@@ -43,7 +43,7 @@ export function connectProvider(args: readonly string[]): Promise<number> {
     if (positionals.length > 0) throw new Error(`Unexpected argument ${positionals[0]}. Give the address as --url.`);
     const settings = await readSettings(values);
     const access = await providerAccess(values);
-    return orPrintError(() => connect(access, settings, values.json ?? false));
+    return asking(() => connect(access, settings, values.json ?? false));
   }, notAsked);
 }
 

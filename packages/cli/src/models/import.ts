@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import type { DiscoveredModel, ImportChoice, ImportResult, Providers } from "@gantry/sdk";
 import { orPrintError } from "../server-tools.ts";
 import { choicesOf, type Prices } from "./import-choices.rules.ts";
-import { accessOptions, notAsked, printJson, providerAccess } from "./provider-access.ts";
+import { accessOptions, asking, notAsked, printJson, providerAccess } from "./provider-access.ts";
 
 /** The API takes so many models at once. */
 const mostAtOnce = 200;
@@ -31,7 +31,7 @@ export function importModels(args: readonly string[]): Promise<number> {
     const hasPrices = Object.values(prices).some((price) => price !== undefined);
     if (hasPrices && !values.all && ids.length === 0) throw new Error("Prices need ids or --all.");
     const { providers } = await providerAccess(values);
-    return orPrintError(async () => {
+    return asking(async () => {
       const choices = await wanted(providers, name, { ids, isAll: values.all ?? false, prices, hasPrices });
       const results = choices ? await importAll(providers, name, choices) : await providers.import(name);
       if (values.json) printJson({ results });

@@ -1,5 +1,5 @@
 import { createClient, type Providers, type Secrets } from "@gantry/sdk";
-import { setting, target } from "../server-tools.ts";
+import { orPrintError, setting, target } from "../server-tools.ts";
 
 /** Options of every command about providers. Keys are not among them: arguments are visible to other users. */
 export const accessOptions = {
@@ -26,6 +26,10 @@ export async function providerAccess({ server, everyone }: AccessValues): Promis
     ? { providers: client.admin.providers, secrets: client.admin.secrets }
     : { providers: client.providers, secrets: client.secrets };
 }
+
+/** Asks the server, and prints a failure in one line. */
+export const asking = (work: () => Promise<number>): Promise<number> =>
+  orPrintError(work, 1, "Set it with GANTRY_KEY.");
 
 /** Wrong arguments, for which no server was asked. */
 export const notAsked = 2;

@@ -24,8 +24,9 @@ const controls = { interrupt: "\u0003", end: "\u0004", erase: ["\u007f", "\b"], 
 /** Reads a line without showing it. */
 export async function askSecretly(question: string): Promise<string> {
   const { stdin, stderr } = process;
-  stderr.write(`${question}: `);
+  // Before the question: the terminal would show what is typed at once.
   stdin.setRawMode(true);
+  stderr.write(`${question}: `);
   stdin.setEncoding("utf8");
   stdin.resume();
   let typed = "";

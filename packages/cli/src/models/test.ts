@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import type { ProviderTestRecord } from "@gantry/sdk";
 import { orPrintError } from "../server-tools.ts";
-import { accessOptions, notAsked, printJson, providerAccess } from "./provider-access.ts";
+import { accessOptions, asking, notAsked, printJson, providerAccess } from "./provider-access.ts";
 
 export function testProvider(args: readonly string[]): Promise<number> {
   return orPrintError(async () => {
@@ -13,7 +13,7 @@ export function testProvider(args: readonly string[]): Promise<number> {
     const [name, ...more] = positionals;
     if (name === undefined || more.length > 0) throw new Error("Usage: gantry models test NAME [--model ID]");
     const { providers } = await providerAccess(values);
-    return orPrintError(async () => {
+    return asking(async () => {
       const test = await providers.test(name, { model: values.model });
       if (values.json) printJson(test);
       else printTest(test);
