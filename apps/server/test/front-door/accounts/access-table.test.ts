@@ -46,6 +46,7 @@ const samples: Record<string, () => Sample> = {
   "PATCH /api/v1/{owner}/{model}": () => json({ title: "Other" }, ofModel),
   "DELETE /api/v1/{owner}/{model}": () => ofModel,
   "POST /api/v1/{owner}/{model}/restore": () => ofModel,
+  "GET /api/v1/{owner}/{model}/backends": () => ofModel,
   "GET /api/v1/{owner}/{model}/openapi.json": () => ofModel,
   "GET /api/v1/{owner}/{model}/flow": () => ofModel,
   "POST /api/v1/{owner}/{model}/predict": () => form({ prompt: "x" }, ofModel),

@@ -127,6 +127,7 @@ async function startCog(answer: () => { status: number; output?: string }) {
   let runs = 0;
   const server = createServer((request, response) => {
     request.resume().on("end", () => {
+      if (request.url === "/health-check") return sendJson(response, { status: "READY" }, 200);
       runs++;
       const { status, output } = answer();
       sendJson(response, output === undefined ? {} : { status: "succeeded", output }, status);

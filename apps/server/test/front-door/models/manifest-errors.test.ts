@@ -64,12 +64,12 @@ describe("every fault of a manifest is reported at once", () => {
       "body.capacity greater_than_equal",
       "body.kind one_of",
     ]);
-    const unreadable = { ...json, backend: { type: "cog", url: "ftp://127.0.0.1" }, output: fields({ a: {} }) };
+    const unreadable = { ...json, backend: { type: "cog", url: "ftp://127.0.0.1" }, input: fields({ a: {} }) };
     expect(faults(await gantry.call("PUT", "/api/v1/admin/silent", { json: unreadable }))).toEqual([
       "body.backend.url url_parsing",
       "body.capacity greater_than_equal",
+      "body.input.properties.a.type missing",
       "body.kind one_of",
-      "body.output.properties.a.type missing",
     ]);
   });
 });
