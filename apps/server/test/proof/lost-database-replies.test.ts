@@ -97,7 +97,7 @@ describe("a lost answer of the database", () => {
       response.end();
     });
     await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
-    const lost = wire.loseAnswerTo(",10000,,)", "commit\0");
+    const lost = wire.loseAnswerTo(',10000,\\"', "commit\0");
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
     await gantry.call("POST", "/api/v1/admin/queued/predict/async/", {
       form: { prompt: promptFor(), webhook: JSON.stringify({ url }) },
