@@ -1,5 +1,6 @@
 import type { UpstreamModel } from "@gantry/wire";
 import { openAccess } from "../engines/models/backend-access.ts";
+import { kindOfOutput } from "../engines/models/cog/output-kind.rules.ts";
 import { fetchCogSchema } from "../engines/models/cog/schema.ts";
 import {
   listWorkflows,
@@ -17,7 +18,6 @@ import {
 import type { Net } from "../engines/net/net.ts";
 import type { Offer, Provider, ProviderConnection, Upstreams } from "../features/providers/index.ts";
 import { Fault, fault } from "../kernel/errors.ts";
-import { kindOfOutput } from "./kind-of-output.rules.ts";
 import type { WaysOut } from "./telemetry.ts";
 
 /** The time limit of the feature is the stricter one. */
