@@ -10,6 +10,9 @@ export interface Batcher<In, Out> {
   add(item: In): Promise<Out>;
 }
 
+/** In characters: a statement of PostgreSQL must stay well below a gigabyte, escapes included. */
+const mostWeight = 16 * 1024 * 1024;
+
 /**
  * Group commit: items that arrive during a batch form the next one, in order of arrival. On an idle server an item
  * waits only for the end of the current tick.
@@ -21,6 +24,8 @@ export function createBatcher<In, Out>(options: {
   /** Returns one result per item. An item waits for a result that is a promise; the next batch does not. */
   run(items: readonly In[]): Promise<readonly (Out | Promise<Out>)[]>;
   maxItems: number;
+  /** The size of an item. A batch ends with the item that makes it heavier than `mostWeight`. */
+  weigh?(item: In): number;
   blameItem(error: unknown): boolean;
   /** How long a batch waits for more items. Default: not at all. */
   gatherMs?(): number;
@@ -44,12 +49,24 @@ export function createBatcher<In, Out>(options: {
     }
   }
 
+  function lightItems(): number {
+    const { weigh } = options;
+    if (!weigh) return waiting.length;
+    let weight = 0;
+    const last = waiting.findIndex(({ item }) => {
+      weight += weigh(item);
+      return weight > mostWeight;
+    });
+    return last === -1 ? waiting.length : last + 1;
+  }
+
   async function drain(): Promise<void> {
     while (waiting.length > 0) {
       const pauseMs = options.gatherMs?.() ?? 0;
       if (pauseMs > 0) await sleep(pauseMs);
-      const batch = waiting.slice(0, options.maxItems);
-      waiting = waiting.slice(options.maxItems);
+      const items = Math.min(options.maxItems, lightItems());
+      const batch = waiting.slice(0, items);
+      waiting = waiting.slice(items);
       await attempt(batch);
       if (waiting.length > 0) await new Promise(setImmediate);
     }

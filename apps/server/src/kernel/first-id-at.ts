@@ -9,3 +9,9 @@ export function firstIdAt(prefix: string, moment: Date): string {
   }
   return `${prefix}_${time}`;
 }
+
+/** The time that an id begins with. */
+export function timeOfId(id: string): Date {
+  const time = id.slice(id.indexOf("_") + 1).slice(0, 10);
+  return new Date([...time].reduce((sum, digit) => sum * 32 + digits.indexOf(digit), 0));
+}

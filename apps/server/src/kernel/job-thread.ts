@@ -1,4 +1,4 @@
-import { Worker, type WorkerOptions } from "node:worker_threads";
+import { type Transferable, Worker, type WorkerOptions } from "node:worker_threads";
 
 export type Numbered<Job> = Job & { id: number };
 
@@ -10,6 +10,14 @@ export type JobEnd<Result> = { result: Result } | "too slow" | "out of memory" |
 
 /** `unstarted`: the thread died before it was ready, so the job may be retried. */
 type ThreadEnd<Result> = JobEnd<Result> | { unstarted: Error };
+
+/** Of one job, besides its values. */
+export interface JobOptions {
+  /** Sent to the thread without a copy. */
+  transfer?: readonly Transferable[];
+  /** Instead of the thread's time limit. */
+  deadlineMs?: number;
+}
 
 /** Before a thread is ended for being slow: its result may be waiting because the event loop was late. */
 const graceMs = 20;
@@ -59,7 +67,7 @@ export class JobThread<Job extends object, Result> {
     return !this.#current && !this.#hasEnded;
   }
 
-  run(job: Job, signal: AbortSignal | undefined): Promise<ThreadEnd<Result>> {
+  run(job: Job, signal: AbortSignal | undefined, options: JobOptions = {}): Promise<ThreadEnd<Result>> {
     const id = ++this.#lastId;
     const { promise, resolve } = Promise.withResolvers<ThreadEnd<Result>>();
     this.#current = { id, resolve };
@@ -71,9 +79,9 @@ export class JobThread<Job extends object, Result> {
       if (this.#hasEnded) return;
       timer = setTimeout(() => {
         timer = setTimeout(() => this.#end("too slow"), graceMs);
-      }, this.#deadlineMs);
+      }, options.deadlineMs ?? this.#deadlineMs);
       try {
-        this.#worker.postMessage({ ...job, id } satisfies Numbered<Job>);
+        this.#worker.postMessage({ ...job, id } satisfies Numbered<Job>, options.transfer);
       } catch (error) {
         this.#settle({ failed: error as Error });
       }

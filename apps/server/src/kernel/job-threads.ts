@@ -1,11 +1,11 @@
 import { basename } from "node:path";
 import type { WorkerOptions } from "node:worker_threads";
 import { fault } from "./errors.ts";
-import { type JobEnd, JobThread } from "./job-thread.ts";
+import { type JobEnd, type JobOptions, JobThread } from "./job-thread.ts";
 
 export interface JobThreads<Job, Result> {
   /** Rejects with `service_unavailable` if too many jobs wait, no thread can be started, or the pool is closed. */
-  run(job: Job, signal?: AbortSignal): Promise<JobEnd<Result>>;
+  run(job: Job, signal?: AbortSignal, options?: JobOptions): Promise<JobEnd<Result>>;
   close(): Promise<void>;
 }
 
@@ -15,6 +15,7 @@ export type OnThreadTrouble = (text: string, error: Error) => void;
 interface Waiting<Job, Result> {
   job: Job;
   signal: AbortSignal | undefined;
+  options: JobOptions | undefined;
   /** Threads that died before they were ready for this job. */
   unstarted: number;
   resolve(end: JobEnd<Result>): void;
@@ -58,7 +59,7 @@ export function createJobThreads<Job extends object, Result>(options: {
   }
 
   async function work(thread: JobThread<Job, Result>, waiting: Waiting<Job, Result>): Promise<void> {
-    const end = await thread.run(waiting.job, waiting.signal);
+    const end = await thread.run(waiting.job, waiting.signal, waiting.options);
     if (typeof end === "object" && "unstarted" in end) startAgain(waiting, end.unstarted);
     else {
       if (typeof end === "object" && "failed" in end) onTrouble?.(`A thread of ${name} failed`, end.failed);
@@ -88,7 +89,7 @@ export function createJobThreads<Job extends object, Result>(options: {
   }
 
   return {
-    run: (job, signal) =>
+    run: (job, signal, jobOptions) =>
       new Promise((resolve, reject) => {
         if (isClosed) return reject(shuttingDown());
         if (queue.length >= options.maxWaiting) return reject(fault("service_unavailable", options.crowded));
@@ -102,6 +103,7 @@ export function createJobThreads<Job extends object, Result>(options: {
         const waiting: Waiting<Job, Result> = {
           job,
           signal,
+          options: jobOptions,
           unstarted: 0,
           resolve: (end) => {
             signal?.removeEventListener("abort", leave);

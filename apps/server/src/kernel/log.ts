@@ -7,10 +7,10 @@ const longestStack = 4000;
 const mostCauses = 5;
 
 /** Structured logs. Fields that may contain secrets are hidden; see `toLoggedError` for errors. */
-export function createLog(level: string, destination?: DestinationStream): Log {
+export function createLog(level: string, destination?: DestinationStream, fields?: Record<string, unknown>): Log {
   const options = {
     level,
-    base: undefined,
+    base: fields,
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: toLoggedError },
     redact: {
