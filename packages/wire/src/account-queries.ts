@@ -1,16 +1,13 @@
 import { z } from "zod";
+import { fileOrigins } from "./files.ts";
 import { modelKinds } from "./manifest-schema.ts";
-import { choice, longestList, onlyParameters, searchTextIfAny, wholeNumber } from "./query-schema.ts";
+import { choice, longestList, moment, moments, onlyParameters, searchTextIfAny, wholeNumber } from "./query-schema.ts";
 import { deliveriesQuery } from "./webhooks.ts";
 
 export const managementPage = z.object({
   page: wholeNumber(1, longestList).default(1).describe("Page number, from 1."),
   page_size: wholeNumber(1, 100).default(20).describe("Maximum number of entries."),
 });
-
-/** The route parses these times itself: they are more precise than a JavaScript date. */
-const moment = z.unknown().optional().meta({ type: "string" });
-const moments = "ISO 8601, such as `2026-01-31T23:59:59`; UTC unless a zone is given.";
 
 /** Sums must match the request, so lists of money refuse unknown parameters. */
 export const datedListQuery = onlyParameters({
@@ -25,11 +22,21 @@ export const expensesQuery = onlyParameters({
   page: wholeNumber(1, Number.MAX_SAFE_INTEGER).default(1).describe("Page number, from 1."),
 });
 
+export const filesQuery = managementPage.extend({
+  q: searchTextIfAny.describe(
+    "Part of the file name or of the prompt, case-insensitive, or the id of the file or its prediction.",
+  ),
+  origin: choice(fileOrigins).optional().describe("Only files of this origin."),
+});
+
 export const deliveryListQuery = managementPage.extend(deliveriesQuery.shape);
 
 export const modelFilter = z.object({
   kind: choice(modelKinds).optional(),
-  q: searchTextIfAny.describe("Part of the endpoint id or of the title, case-insensitive."),
+  q: searchTextIfAny.describe("Part of the endpoint id, the title or the description, case-insensitive."),
 });
+
+/** For the list of users: people and teams, or one kind. */
+export const usersQuery = managementPage.extend({ kind: choice(["person", "team"]).optional() });
 
 export const modelsQuery = managementPage.extend(modelFilter.shape);

@@ -46,12 +46,13 @@ export type PlanRecord = z.infer<typeof planRecord>;
 export const roleNames = ["admin", "user"] as const;
 export type RoleName = (typeof roleNames)[number];
 
-const username = z
+export const username = z
   .string()
   .regex(usernamePattern, "A username has 2 to 39 characters (a-z, 0-9, -) and does not begin with -")
   .refine((name) => !reservedUsernames.includes(name), "This username is reserved");
 
-const password = z.string().min(8).max(256);
+/** The server also checks its own minimum length, and refuses usernames and common passwords. */
+const password = z.string().min(8).max(1024);
 
 /** A model, or an agent that answers like one. */
 export const callTarget = z
@@ -115,8 +116,40 @@ export const createKeyBody = z.strictObject({
     .nullable()
     .optional()
     .describe("Dollars per calendar month (UTC), holds included."),
+  daily_limit: z
+    .number()
+    .min(0)
+    .max(1_000_000_000)
+    .nullable()
+    .optional()
+    .describe("Dollars per day (UTC), holds included."),
+  tokens_per_minute: z
+    .int()
+    .min(1)
+    .max(1_000_000_000)
+    .nullable()
+    .optional()
+    .describe("Input and output tokens of the predictions that are accepted within a minute."),
+  keep_inputs: z
+    .boolean()
+    .optional()
+    .describe("Whether inputs of its predictions are kept with their results. Default: true."),
 });
 export type CreateKeyBody = z.infer<typeof createKeyBody>;
+
+export const changeKeyBody = createKeyBody
+  .extend({
+    expires_at: dateTime.nullable().optional().describe("UTC unless a zone is given; null: never."),
+    models: createKeyBody.shape.models.describe(
+      "The only models that the key may call, as `owner/model`, and agents that it may run, as `agents/creator/slug`; null: all models of its owner.",
+    ),
+    keep_inputs: z.boolean().optional().describe("Whether inputs of its predictions are kept with their results."),
+  })
+  .refine((change) => Object.values(change).some((value) => value !== undefined), {
+    message: "Nothing to change. Send at least one field.",
+    when: ({ issues }) => issues.length === 0,
+  });
+export type ChangeKeyBody = z.infer<typeof changeKeyBody>;
 
 export const rotateKeyBody = z.strictObject({
   grace_seconds: z
@@ -134,8 +167,31 @@ export const keyRecord = z.object({
   expires_at: z.iso.datetime().nullable(),
   models: z.array(z.string()).nullable().describe("The only models and agents that the key may call; null: all."),
   monthly_limit: z.number().nullable().describe("Dollars per calendar month (UTC)."),
+  daily_limit: z.number().nullable().describe("Dollars per day (UTC)."),
+  tokens_per_minute: z.int().nullable(),
+  keep_inputs: z.boolean().describe("Whether inputs of its predictions are kept with their results."),
+  spent: z
+    .number()
+    .nullable()
+    .describe("Dollars of this month, holds included; null for keys without a monthly limit."),
+  spent_today: z
+    .number()
+    .nullable()
+    .describe("Dollars of today (UTC), holds included; null for keys without a daily limit."),
   created_at: z.iso.datetime(),
   last_used_at: z.iso.datetime().nullable(),
+  member: z.string().nullable().describe("For a key of a team: the member who created it."),
+  connected_app: z
+    .strictObject({
+      name: z.string().describe("The app chose it: not verified."),
+      host: z
+        .string()
+        .describe("Where the app receives its tokens: a host, or the scheme of an app such as `cursor:`."),
+    })
+    .nullable()
+    .describe(
+      "Set if an app was connected by OAuth: its access tokens take the place of the key, and work at /mcp only.",
+    ),
   key: z.string().optional().describe("The whole key, shown only in the answer that creates it."),
 });
 export type KeyRecord = z.infer<typeof keyRecord>;
@@ -145,9 +201,13 @@ const wallet = {
   reserved: z.number().describe("Dollars of the balance on hold for accepted work."),
 };
 
+export const userKinds = ["person", "team"] as const;
+export type UserKind = (typeof userKinds)[number];
+
 export const userRecord = z.object({
   id: z.string(),
   username: z.string(),
+  kind: z.enum(userKinds),
   role: z.enum(roleNames),
   plan: z.string(),
   disabled: z.boolean(),
@@ -159,7 +219,10 @@ export type UserRecord = z.infer<typeof userRecord>;
 export const meRecord = z.object({
   id: z.string(),
   username: z.string(),
+  kind: z.enum(userKinds),
   role: z.enum(roleNames),
+  team_role: z.enum(["owner", "admin", "member"]).nullable().describe("Your role, when you act for a team."),
+  acting_user: z.string().nullable().describe("The member of the team who acts for it."),
   plan: z.string(),
   ...wallet,
   currency: z.literal("USD"),

@@ -1,10 +1,13 @@
 import { z } from "zod";
+import { agentMemory } from "./agent-memory.ts";
 import { dollars } from "./dollars.ts";
 import { oneOf } from "./field-schema.ts";
-import { isRecord } from "./field-value.ts";
 import { aliasNamePattern, isEndpointId } from "./names.ts";
 import { pricingSchema } from "./pricing-schema.ts";
+import { agentWebhook } from "./run-webhooks.ts";
+import { runLeaves } from "./runs.ts";
 import { takenDown } from "./take-downs.ts";
+import { agentTool } from "./tools.ts";
 
 export const agentVisibilities = ["private", "public"] as const;
 export type AgentVisibility = (typeof agentVisibilities)[number];
@@ -15,80 +18,17 @@ export type AgentStatus = (typeof agentStatuses)[number];
 const revisionStatuses = ["draft", "published", "superseded"] as const;
 export type RevisionStatus = (typeof revisionStatuses)[number];
 
-export const confirmPolicies = ["always", "writes", "never"] as const;
-export type ConfirmPolicy = (typeof confirmPolicies)[number];
-
 export const defaultAgentModel = "anthropic/default";
 
 /** At least one visible character, and no control characters. */
-const lineOfText = (most: number) =>
+export const lineOfText = (most: number) =>
   z
     .string()
     .max(most)
     .regex(/^(?=.*\S)\P{Cc}+$/u, "Must be one line of text, not blank and without control characters")
     .describe("One line of text, not blank and without control characters.");
 const id = z.string().min(1).max(100);
-const isOrigin = (text: string) => /^https?:/.test(text) && URL.parse(text)?.origin === text;
 const jsonObject = z.record(z.string(), z.unknown());
-
-export const agentBinding = z
-  .strictObject({
-    type: z.literal("agent"),
-    agent_id: id,
-    name: z
-      .string()
-      .regex(/^[a-zA-Z0-9_-]{1,64}$/, "A tool's name has 1 to 64 characters: letters, digits, _ and -")
-      .optional()
-      .describe("The name that the model uses: letters, digits, `_` and `-`, at most 64. Default: the agent's slug."),
-    description: z.string().max(2000).optional().describe("The description for the model."),
-  })
-  .describe("Another agent as a tool. The arguments are that agent's input.");
-export type AgentBinding = z.infer<typeof agentBinding>;
-
-export const toolBinding = z
-  .strictObject({
-    type: z.literal("tool"),
-    id: id.describe("One of `GET /tools`."),
-    confirm: oneOf(confirmPolicies)
-      .optional()
-      .describe("When the run asks for confirmation: before every call, before writes, or never."),
-    arguments: jsonObject
-      .optional()
-      .describe(
-        "Fixed values that the model neither sees nor chooses. Fixed headers of `http_request` may refer to your stored secrets as `{{secret:name}}`.",
-      ),
-    origin: z
-      .string()
-      .max(300)
-      .refine(isOrigin, "Must be an origin such as https://api.example.com: scheme, host and port, without a path")
-      .optional()
-      .describe(
-        "For `http_request`: the only origin to call. Required to publish fixed headers or a fixed body, unless `url` is fixed.",
-      ),
-  })
-  .describe("A tool with settings.");
-export type ToolBinding = z.infer<typeof toolBinding>;
-
-/** A tool's id, or a binding. */
-export type AgentTool = string | AgentBinding | ToolBinding;
-
-const bindingKind = z.looseObject({ type: oneOf(["agent", "tool"]) });
-
-function schemaOfTool(entry: unknown) {
-  if (!isRecord(entry)) return id;
-  if (entry.type === "agent") return agentBinding;
-  return entry.type === "tool" ? toolBinding : bindingKind;
-}
-
-// The union would only report "invalid input"; this check reports what is wrong with the binding.
-export const agentTool = z.preprocess(
-  (entry, ctx) => {
-    const parsed = schemaOfTool(entry).safeParse(entry);
-    for (const issue of parsed.error?.issues ?? []) ctx.addIssue({ ...issue });
-    return entry;
-  },
-  z.union([id, agentBinding, toolBinding]).describe("A tool's id, or a binding."),
-);
 
 const instruction = z.string().max(16_384).optional();
 
@@ -105,7 +45,7 @@ export const agentPricing = z.strictObject({
   per_run: dollars.describe("Dollars that another user pays the creator for a finished run."),
 });
 
-const agentModel = z
+export const agentModel = z
   .string()
   .refine(
     (text) => isEndpointId(text) || aliasNamePattern.test(text),
@@ -114,6 +54,9 @@ const agentModel = z
 
 const agentFields = {
   name: lineOfText(100),
+  description: lineOfText(500)
+    .nullable()
+    .describe("What the agent does, in one line, for people and models that may call it; null: none."),
   goal: z
     .string()
     .min(1)
@@ -130,26 +73,38 @@ const agentFields = {
   instructions: agentInstructions,
   drives: z.array(id).max(32).describe("Ids of drives that runs may use. The first is the default."),
   mcp_servers: z.array(toolServerBinding).max(32).describe("Tool servers whose tools runs may call."),
+  memory: agentMemory.nullable(),
   pricing: agentPricing,
   context_compression: z
     .boolean()
     .describe("Whether to summarise a conversation before it exceeds the model's context window."),
+  webhook: agentWebhook
+    .nullable()
+    .describe("Receives the events of runs that you start yourself and that have no webhook of their own; null: none."),
 };
 
-/** The content of a revision, which takes effect when it is published. */
-export const agentSnapshot = z.strictObject(agentFields);
+/** The content of a revision, which takes effect when it is published. Revisions of earlier versions lack some fields. */
+export const agentSnapshot = z.strictObject({
+  ...agentFields,
+  description: agentFields.description.optional(),
+  webhook: agentFields.webhook.optional(),
+  memory: agentFields.memory.optional(),
+});
 export type AgentSnapshot = z.infer<typeof agentSnapshot>;
 
 export const createAgentBody = z.strictObject({
   ...agentFields,
+  description: agentFields.description.default(null),
   model: agentFields.model.default(defaultAgentModel),
   input_schema: agentFields.input_schema.default({ type: "object" }),
   output_schema: agentFields.output_schema.default(null),
   instructions: agentFields.instructions.default({}),
   drives: agentFields.drives.default([]),
   mcp_servers: agentFields.mcp_servers.default([]),
+  memory: agentFields.memory.default(null),
   pricing: agentFields.pricing.default({ per_run: 0 }),
   context_compression: agentFields.context_compression.default(true),
+  webhook: agentFields.webhook.default(null),
   visibility: oneOf(agentVisibilities).default("private"),
 });
 export type CreateAgentBody = z.infer<typeof createAgentBody>;
@@ -184,8 +139,25 @@ export const agentCreatedRecord = z.object({
 });
 export type AgentCreatedRecord = z.infer<typeof agentCreatedRecord>;
 
+/** Longer histories are not counted. */
+export const mostCountedRuns = 1000;
+
+const runCount = z.int().min(0).max(mostCountedRuns);
+
+/** Runs by all users. */
+export const agentActivity = z.object({
+  runs: runCount.describe(`Runs of the last 30 days; ${mostCountedRuns} means that many or more.`),
+  succeeded: runCount.describe("How many of these are done."),
+  failed: runCount.describe("How many of these failed or were cancelled."),
+  last_run_at: z.iso.datetime().nullable().describe("When the latest run was created; null: the agent has no runs."),
+});
+export type AgentActivity = z.infer<typeof agentActivity>;
+
 /** The fields of the latest revision, for the owner. */
 export const agentRecord = agentSnapshot.extend({
+  description: agentFields.description,
+  webhook: agentFields.webhook,
+  memory: agentFields.memory,
   id: z.string(),
   slug: z.string().describe(slugMeaning),
   owner: z.string().describe("A username."),
@@ -200,6 +172,7 @@ export const agentRecord = agentSnapshot.extend({
     .describe("The revision that runs execute; null until the first publication."),
   latest_revision_id: z.string().describe("The revision whose fields are shown here."),
   warnings: z.array(agentWarning),
+  activity: agentActivity,
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
@@ -211,6 +184,7 @@ export const agentCard = z.object({
   slug: z.string(),
   owner: z.string(),
   name: z.string(),
+  description: agentFields.description,
   status: z.literal("published"),
   visibility: z.enum(agentVisibilities).describe("`private` only for a key of the owner that is limited to models."),
   input_schema: jsonObject,
@@ -224,6 +198,12 @@ export const agentCard = z.object({
   agents: z
     .array(z.object({ agent: z.string().describe("`creator/slug`"), pricing: agentPricing }))
     .describe("Paid agents of other creators that a run may call: you pay their price too."),
+  connectors: z
+    .array(z.enum(runLeaves))
+    .describe(
+      "Your resources that the agent can use, if you allow them with `connectors` when you create a run: identity connector (`idp`), private models (`models`), stored files (`files`).",
+    ),
+  activity: agentActivity,
   created_at: z.iso.datetime(),
   published_at: z.iso.datetime(),
 });
@@ -240,6 +220,9 @@ export const revisionEntry = z.object({
 export type RevisionEntry = z.infer<typeof revisionEntry>;
 
 export const revisionRecord = agentSnapshot.extend({
+  description: agentFields.description,
+  webhook: agentFields.webhook,
+  memory: agentFields.memory,
   ...revisionEntry.shape,
   agent_id: z.string(),
   warnings: z.array(agentWarning),
@@ -263,13 +246,3 @@ export const revisionDiff = z.object({
   changes: z.record(z.string(), z.union([listChange, valueChange])).describe("By field name."),
 });
 export type RevisionDiff = z.infer<typeof revisionDiff>;
-
-export const toolRecord = z.object({
-  id: z.string(),
-  description: z.string(),
-  parameters: jsonObject.describe("JSON Schema of the arguments."),
-  kind: z
-    .enum(["read", "write"])
-    .describe("A tool that writes asks for confirmation unless its binding says otherwise."),
-});
-export type ToolRecord = z.infer<typeof toolRecord>;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { oneOf, tell } from "./field-schema.ts";
 import { isRecord } from "./field-value.ts";
+import { parseUrl } from "./parse-url.rules.ts";
 import { headerTexts, queryTexts, secretName } from "./secret-texts.ts";
 
 type Need = "required" | "optional" | "refused";
@@ -52,7 +53,7 @@ const endpointId = /^[^/\s]+\/[^/\s]+$/;
 
 /** The base URL: no query, fragment or credentials (use secrets). */
 function isBase(text: string): boolean {
-  const url = URL.parse(text);
+  const url = parseUrl(text);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return false;
   return url.username === "" && url.password === "" && !text.includes("?") && !text.includes("#");
 }

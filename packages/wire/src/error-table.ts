@@ -114,7 +114,7 @@ export const errorTable = {
   // Refusals that carry a sentence only.
   unauthorized: { status: 401, retryable: false, form: "key", ctx: [], meaning: "The API key is missing or invalid." },
   forbidden: refusal(403, false, "The caller may not do this."),
-  insufficient_funds: refusal(403, false, "The wallet, or the key's monthly limit, does not cover the request."),
+  insufficient_funds: refusal(403, false, "The wallet, or a budget of the key, does not cover the request."),
   not_found: refusal(404, false, "The resource does not exist, or belongs to another user."),
   method_not_allowed: refusal(405, false, "The path does not support this method."),
   agent_not_published: { ...refusal(400, false, "The agent has no published revision."), isOfAgents: true },
@@ -133,7 +133,9 @@ export const errorTable = {
     ...refusal(421, false, "The model streams its output. Call /predict/stream/ instead."),
     insideOf: 200,
   },
-  rate_limit: limited("Too many requests per minute for the plan. Retry-After says when to retry."),
+  rate_limit: limited(
+    "Too many requests a minute for the plan, or tokens for the key. Retry-After says when to retry.",
+  ),
   concurrent_requests_limit: limited("Too many predictions of this account run at the same time."),
 } as const satisfies Record<string, ErrorRow>;
 

@@ -1,4 +1,5 @@
 import type { ErrorType } from "./error-table.ts";
+import { parseUrl } from "./parse-url.rules.ts";
 
 /** `path` leads into the value; the caller adds the location of the value itself. */
 export interface ValueProblem {
@@ -13,7 +14,7 @@ export type ScalarCheck<T> = (value: T) => ValueProblem | undefined;
 
 /** Credentials in a URL are refused: no request would send them, and they would be shown with the URL. */
 export function isWebAddress(text: string): boolean {
-  const url = URL.parse(text);
+  const url = parseUrl(text);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return false;
   return url.username === "" && url.password === "";
 }

@@ -16,6 +16,11 @@ export const idPrefixes = {
   request: "req",
   node: "node",
   response: "resp",
+  thread: "thr",
+  schedule: "sch",
+  trigger: "trg",
+  batch: "batch",
+  oauthClient: "oac",
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

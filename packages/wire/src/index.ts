@@ -1,9 +1,11 @@
 export { datedListQuery, expensesQuery, managementPage, modelFilter } from "./account-queries.ts";
 export {
   builtInPlans,
+  type ChangeKeyBody,
   type ChangeUserBody,
   type CreateKeyBody,
   type CreateUserBody,
+  changeKeyBody,
   changeUserBody,
   createKeyBody,
   createUserBody,
@@ -19,18 +21,20 @@ export {
   type RoleName,
   roleNames,
   rotateKeyBody,
+  type UserKind,
   type UserRecord,
+  userKinds,
   userRecord,
 } from "./accounts.ts";
 export { type AgentErrorType, agentErrors } from "./agent-errors.ts";
+export { type AgentMemory, agentMemory } from "./agent-memory.ts";
 export {
-  type AgentBinding,
+  type AgentActivity,
   type AgentCard,
   type AgentCreatedRecord,
   type AgentRecord,
   type AgentSnapshot,
   type AgentStatus,
-  type AgentTool,
   type AgentVisibility,
   type AgentWarning,
   agentCard,
@@ -40,13 +44,12 @@ export {
   agentStatuses,
   agentVisibilities,
   type ChangeAgentBody,
-  type ConfirmPolicy,
   type CreateAgentBody,
   changeAgentBody,
-  confirmPolicies,
   createAgentBody,
   defaultAgentModel,
   type ListChange,
+  mostCountedRuns,
   publishAgentBody,
   type RevisionDiff,
   type RevisionEntry,
@@ -55,18 +58,18 @@ export {
   revisionDiff,
   revisionEntry,
   revisionRecord,
-  type ToolBinding,
-  type ToolRecord,
-  toolRecord,
   type ValueChange,
 } from "./agents.ts";
 export {
   agentRunsQuery,
   agentsQuery,
+  confirmationsQuery,
   deleteQuery,
   diffQuery,
+  driveSearchQuery,
   eventNumber,
   eventsQuery,
+  indexFilesQuery,
   itemsQuery,
   listQuery,
   liveEventsQuery,
@@ -76,25 +79,56 @@ export {
   runsQuery,
 } from "./agents-queries.ts";
 export { type AliasRecord, aliasRecord, type PutAliasBody, putAliasBody } from "./aliases.ts";
+export {
+  type AuditAction,
+  type AuditActorType,
+  type AuditObjectType,
+  type AuditRecord,
+  type AuditReport,
+  auditActionNames,
+  auditActions,
+  auditActorTypes,
+  auditQuery,
+  auditRecord,
+  ownAuditQuery,
+} from "./audit.ts";
 export { type BackendRecord, backendRecord } from "./backend-record.ts";
 export { type BackendType, backendTypes, promptedBackends } from "./backend-schema.ts";
 export { backendsOf, givenBackends } from "./backends.ts";
+export type { BatchRecord, ProtocolFileRecord } from "./batches.ts";
 export { asksNothing } from "./check-prompt.ts";
 export {
+  type AuthorizationRecord,
+  authorizationRecord,
+  type DecidedRecord,
+  decideAuthorizationBody,
+  decidedRecord,
+} from "./connected-apps.ts";
+export {
+  type ChangeDriveBody,
   type CreateDriveBody,
   createDriveBody,
   type DriveFileRecord,
+  type DriveIndexBody,
+  type DriveIndexRecord,
+  type DriveIndexStatus,
   type DriveItem,
   type DriveItemList,
   type DriveList,
   type DriveRecord,
+  type DriveSearchAnswer,
+  type DriveSearchResult,
   driveFileRecord,
   driveItem,
   driveItemList,
   driveList,
   driveRecord,
+  type IndexFileList,
+  type IndexFileRecord,
+  type IndexFileStatus,
   largestItemPage,
   maxDriveFileBytes,
+  type SearchMode,
 } from "./drives.ts";
 export { mostEmbeddingInputs, withEmbeddingFields } from "./embedding-fields.ts";
 export { errorSchemas, retryableHeader } from "./error-schemas.ts";
@@ -126,6 +160,7 @@ export type {
   ListedBackend,
   Manifest,
   ManifestPatch,
+  ModelPricing,
   ObjectSchema,
   Pricing,
   Workflow,
@@ -155,6 +190,16 @@ export {
   reservedUsernames,
   usernamePattern,
 } from "./names.ts";
+export {
+  type InputState,
+  type PredictionMode,
+  type PredictionRecord,
+  type PredictionStatus,
+  type PredictionSummary,
+  predictionModes,
+  predictionStatuses,
+  predictionsQuery,
+} from "./predictions.ts";
 export { type ProviderPreset, type ProviderType, providerTypes } from "./provider-types.ts";
 export {
   type DiscoveredModel,
@@ -177,11 +222,21 @@ export {
 } from "./providers.ts";
 export { type RunEventData, type RunEventEntry, type RunEventList, runEventList } from "./run-events.ts";
 export {
+  type AgentWebhook,
+  type RunWebhook,
+  type RunWebhookEvent,
+  runWebhookEvents,
+} from "./run-webhooks.ts";
+export {
   answerConfirmationBody,
   type ConfirmationRecord,
+  type ConfirmationStatus,
   type CreateRunBody,
   confirmationRecord,
+  confirmationStatuses,
   createRunBody,
+  type InboxConfirmation,
+  inboxConfirmation,
   type ReadRunBody,
   type RunErrorType,
   type RunLeave,
@@ -194,16 +249,55 @@ export {
   runPhases,
   runRecord,
   runStatuses,
+  threadIdPattern,
 } from "./runs.ts";
+export {
+  type ChangeScheduleBody,
+  type CreateScheduleBody,
+  changeScheduleBody,
+  createScheduleBody,
+  type MissedPolicy,
+  missedPolicies,
+  type OverlapPolicy,
+  overlapPolicies,
+  type ReadScheduleBody,
+  type ScheduleRecord,
+  type ScheduleStatus,
+  scheduleRecord,
+  scheduleStatuses,
+  schedulesQuery,
+} from "./schedules.ts";
 export { headerTexts, queryTexts, secretNamePattern, secretNamesIn, withSecrets } from "./secret-texts.ts";
 export { putSecretBody, type SecretRecord, secretRecord } from "./secrets.ts";
 export {
+  type SeriesGroup,
+  type SeriesMetric,
+  type SeriesRecord,
+  type SeriesStep,
+  type SeriesUnit,
+  seriesQuery,
+} from "./series.ts";
+export {
+  type ChangePasswordBody,
+  changePasswordBody,
   makeSignInLinkBody,
+  type PasswordResetRecord,
+  passwordResetRecord,
+  resetPasswordBody,
   type SessionRecord,
+  type SignedInSessionRecord,
+  type SignInBody,
   type SignInLinkRecord,
+  type SignInProblem,
+  type SignInWay,
+  type SignInWaysRecord,
   sessionRecord,
+  signedInSessionRecord,
   signInBody,
   signInLinkRecord,
+  signInProblems,
+  signInWays,
+  signInWaysRecord,
 } from "./sign-in.ts";
 export {
   type TakeDownBody,
@@ -212,8 +306,39 @@ export {
   takeDownBody,
   takeDownRecord,
 } from "./take-downs.ts";
+export {
+  type AddMemberBody,
+  addMemberBody,
+  type ChangeMemberBody,
+  type CreateTeamBody,
+  changeMemberBody,
+  createTeamBody,
+  type MemberRecord,
+  memberRecord,
+  type TeamRecord,
+  type TeamRole,
+  type TeamUsageRecord,
+  teamHeader,
+  teamRecord,
+  teamRoleNames,
+  teamUsageQuery,
+  teamUsageRecord,
+} from "./teams.ts";
 export { textInput, textOutput } from "./text-fields.ts";
 export {
+  mostTurns,
+  type ThreadDetails,
+  type ThreadRecord,
+  type ThreadTurn,
+  threadDetails,
+  threadQuery,
+  threadRecord,
+  threadsQuery,
+} from "./threads.ts";
+export {
+  type AgentAuthorization,
+  agentAuthorization,
+  agentAuthorizationList,
   type ChangeToolServerBody,
   type ConnectionType,
   type CreateToolServerBody,
@@ -225,18 +350,68 @@ export {
   serverToolListRecord,
   serverToolRecord,
   type ToolServerAuth,
+  type ToolServerAuthorization,
   type ToolServerRecord,
   type ToolServerStatus,
+  toolServerAuthorization,
   toolServerNamePattern,
   toolServerRecord,
   toolServerStatuses,
 } from "./tool-servers.ts";
 export {
+  type AgentBinding,
+  type AgentTool,
+  type ConfirmPolicy,
+  confirmPolicies,
+  type ToolBinding,
+  type ToolRecord,
+  toolRecord,
+} from "./tools.ts";
+export {
+  mostSummaryCharacters,
+  mostTraceSteps,
+  type RunText,
+  type RunTrace,
+  runText,
+  runTrace,
+  type TraceAgent,
+  type TraceAnswer,
+  type TraceMessage,
+  type TracePurpose,
+  type TraceStep,
+  type TraceStepDetail,
+  type TraceStepKind,
+  type TraceStepStatus,
+  type TraceToolCall,
+  traceStepDetail,
+  traceStepKinds,
+  traceStepStatuses,
+} from "./traces.ts";
+export {
+  type ChangeTriggerBody,
+  type CreateTriggerBody,
+  changeTriggerBody,
+  createTriggerBody,
+  type ReadTriggerChange,
+  type TriggerDeliveryId,
+  type TriggerDeliveryRecord,
+  type TriggerDeliveryStatus,
+  type TriggerOverlap,
+  type TriggerRecord,
+  type TriggerStatus,
+  type TriggerVerification,
+  type TriggerWithUrlRecord,
+  triggerOverlaps,
+} from "./triggers.ts";
+export {
+  type DeliveryDetailsRecord,
   type DeliveryRecord,
   type DeliveryStatus,
   deliveriesQuery,
+  deliveryDetailsRecord,
   deliveryRecord,
   deliveryStatuses,
+  type RunWebhookPayload,
   type WebhookSecretsRecord,
   webhookSecretsRecord,
 } from "./webhooks.ts";

@@ -7,7 +7,7 @@ import { oneOf, tell } from "./field-schema.ts";
 import { isRecord } from "./field-value.ts";
 import type { Manifest } from "./manifest.ts";
 import { inputSchema, outputSchema } from "./object-schema.ts";
-import { pricingSchema } from "./pricing-schema.ts";
+import { modelPricingSchema } from "./pricing-schema.ts";
 import { checkWorkflow } from "./workflow.ts";
 
 function hasStreamedField(output: unknown): boolean {
@@ -83,7 +83,8 @@ export const manifestFields = {
     .optional()
     .describe("Tokens of an answer to a chat client that sets no limit. Default: 8192. Text models only."),
   model_size_in_billions: z.number().gt(0).max(1_000_000).optional().describe("Parameters. Text models only."),
-  pricing: pricingSchema
+  keep_inputs: z.boolean().optional().describe("False: inputs of its predictions are not kept with their results."),
+  pricing: modelPricingSchema
     .default(manifestDefaults.pricing)
     .describe("Dollars, summed and rounded once. Omitted prices are 0."),
   input: inputSchema.describe("JSON Schema of the input; its properties are the fields of a request."),

@@ -46,6 +46,11 @@ export interface Pricing {
   per_output?: number;
 }
 
+export interface ModelPricing extends Pricing {
+  /** Multiplies all prices of predictions in batches. Default: 1. */
+  batch_factor?: number;
+}
+
 /** A node of a ComfyUI workflow. An input that is `[node id, number]` is a link to another node's output. */
 export interface WorkflowNode {
   class_type: string;
@@ -107,7 +112,9 @@ export interface Manifest {
   /** Text models only: tokens of an answer to a chat client that sets no limit. */
   max_output_tokens?: number;
   model_size_in_billions?: number;
-  pricing: Pricing;
+  /** False: inputs are not kept with results. Default: true. */
+  keep_inputs?: boolean;
+  pricing: ModelPricing;
   input: ObjectSchema;
   output: ObjectSchema;
   /** A manifest has either `backend` or `backends`. See `backendsOf`. */

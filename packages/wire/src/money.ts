@@ -119,6 +119,12 @@ export const ledgerEntryRecord = z.object({
     ),
   amount: amount("").describe("Dollars; positive for income, negative for charges."),
   reference: z.string().nullable().describe("The id of the prediction or run. Null for the charges of a day."),
+  model_name: z
+    .string()
+    .nullable()
+    .describe(
+      "What was paid for: `owner/model`, or `agents/creator/slug`. Null for income and once usage has expired.",
+    ),
   reason: z.string().nullable().describe("The admin's reason for a credit or correction, or the day of the charges."),
 });
 export type LedgerEntryRecord = z.infer<typeof ledgerEntryRecord>;
@@ -172,6 +178,14 @@ export const overviewRecord = z
         sum: amount("over all sides of the ledger; must be 0"),
       })
       .describe("The sides of the ledger."),
+    keeps: z
+      .object({
+        inputs: z.boolean().describe("Whether inputs of predictions are kept with their results."),
+        result_days: z.int().describe("Results, runs and files of predictions."),
+        usage_days: z.int().describe("Single usage rows. Totals are kept forever."),
+        delivery_days: z.int().describe("Records of webhook deliveries."),
+      })
+      .describe("How long the installation keeps data, in days."),
     currency,
   })
   .describe("An overview of the installation.");

@@ -19,6 +19,8 @@ export const firstSegments: readonly string[] = [
   "files",
   "assets",
   "static",
+  "hooks",
+  "oauth",
 ];
 
 /** Plus the owners of the built-in models. */

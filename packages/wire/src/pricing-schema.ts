@@ -18,3 +18,14 @@ export const pricingSchema = z.strictObject({
   per_million_output_tokens: price,
   per_output: price.describe("Per output, such as an image."),
 });
+
+/** Backends have no factor of their own. */
+export const modelPricingSchema = pricingSchema.extend({
+  batch_factor: z
+    .number()
+    .min(0)
+    .max(1)
+    .refine((factor) => Math.round(factor * 1e4) / 1e4 === factor, "At most four decimals")
+    .optional()
+    .describe("Multiplies all prices of predictions in batches, such as 0.5. Default: 1."),
+});

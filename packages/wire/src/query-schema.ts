@@ -54,6 +54,10 @@ export const searchTextIfAny = z
   .preprocess((given) => (given === "" ? undefined : given), searchText.optional())
   .optional();
 
+/** The route parses these times itself: they are more precise than a JavaScript date. */
+export const moment = z.unknown().optional().meta({ type: "string" });
+export const moments = "ISO 8601, such as `2026-01-31T23:59:59`; UTC unless a zone is given.";
+
 /** Keeps offsets within exact integers. */
 export const longestList = 1_000_000_000;
 

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { oneOf } from "./field-schema.ts";
+import { parseUrl } from "./parse-url.rules.ts";
 
 export const connectionTypes = ["streamable_http", "sse"] as const;
 export type ConnectionType = (typeof connectionTypes)[number];
 
-export const toolServerStatuses = ["connected", "unauthorized", "unreachable"] as const;
+export const toolServerStatuses = ["connected", "unauthorized", "unreachable", "authorization_required"] as const;
 export type ToolServerStatus = (typeof toolServerStatuses)[number];
 
 /** The prefix before `__` in the tool names that the model sees. */
@@ -39,15 +40,40 @@ export const apiKeyAuth = z.strictObject({
     .regex(/^[\x21-\x7e][\x20-\x7e]{6,8190}[\x21-\x7e]$/, `Must have 8 to 8192 printable characters: ${tooShort}`),
 });
 
-export const toolServerAuth = z.discriminatedUnion("type", [bearerAuth, apiKeyAuth], {
-  error: "Must be {type: bearer, token} or {type: api_key, header, value}",
+export const oauthAuth = z
+  .strictObject({
+    type: z.literal("oauth"),
+    client_id: z
+      .string()
+      .regex(/^[\x20-\x7e]{1,2048}$/, "Must have 1 to 2048 printable characters")
+      .optional()
+      .describe("A client that you registered. Without one, Gantry registers itself, if the server allows that."),
+    client_secret: z
+      .string()
+      .regex(/^[\x20-\x7e]{8,2048}$/, `Must have 8 to 2048 printable characters: ${tooShort}`)
+      .optional()
+      .describe("The secret of that client, if it has one. Never returned."),
+    scope: z
+      .string()
+      .regex(/^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/, "Must be scopes separated by spaces")
+      .max(2048)
+      .optional()
+      .describe("Scopes to ask for, separated by spaces. By default those that the server names."),
+  })
+  .refine((auth) => auth.client_id !== undefined || auth.client_secret === undefined, {
+    message: "A client_secret needs a client_id",
+    path: ["client_id"],
+  });
+
+export const toolServerAuth = z.discriminatedUnion("type", [bearerAuth, apiKeyAuth, oauthAuth], {
+  error: "Must be {type: bearer, token}, {type: api_key, header, value} or {type: oauth}",
 });
 export type ToolServerAuth = z.infer<typeof toolServerAuth>;
 
 function isServerAddress(text: string): boolean {
-  // URL.parse corrects some mistakes that would be stored uncorrected.
+  // The parser corrects some mistakes that would be stored uncorrected.
   if (/[\p{Cc}\p{Cs}\s]/u.test(text)) return false;
-  const url = URL.parse(text);
+  const url = parseUrl(text);
   return (url?.protocol === "http:" || url?.protocol === "https:") && url.username === "" && url.password === "";
 }
 
@@ -81,15 +107,47 @@ export const toolServerRecord = z.strictObject({
     .union([
       z.strictObject({ type: z.literal("bearer") }),
       z.strictObject({ type: z.literal("api_key"), header: z.string() }),
+      z.strictObject({
+        type: z.literal("oauth"),
+        client_id: z.string().optional().describe("The client that you gave."),
+        scope: z.string().optional(),
+      }),
     ])
     .nullable()
     .describe("How Gantry authenticates, without the credentials."),
   status: z.enum(toolServerStatuses),
   last_error: z.string().nullable().describe("The last error; null if connected."),
+  authorization_url: z
+    .string()
+    .optional()
+    .describe("With status `authorization_required`: open it in a browser to authorize. Valid for 10 minutes."),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
 export type ToolServerRecord = z.infer<typeof toolServerRecord>;
+
+/** The link that starts an authorization. */
+export const toolServerAuthorization = z.strictObject({
+  authorization_url: z.string().describe("Open it in a browser, sign in and consent. Works once."),
+  expires_at: z.iso.datetime(),
+});
+export type ToolServerAuthorization = z.infer<typeof toolServerAuthorization>;
+
+/** A tool server of an agent that each caller authorizes with an account of their own. */
+export const agentAuthorization = z.strictObject({
+  server_id: z.string(),
+  server_name: z.string(),
+  host: z.string().describe("The host that receives your authorization."),
+  status: z.enum(["authorized", "authorization_required"]),
+  authorization_url: z
+    .string()
+    .optional()
+    .describe("With status `authorization_required`: open it in a browser. Valid for 10 minutes."),
+  last_error: z.string().optional().describe("Why no link can be created, such as a server that does not respond."),
+});
+export type AgentAuthorization = z.infer<typeof agentAuthorization>;
+
+export const agentAuthorizationList = z.strictObject({ authorizations: z.array(agentAuthorization) });
 
 export const serverToolRecord = z.strictObject({
   name: z.string(),
