@@ -11,7 +11,7 @@ const further: Readonly<Record<NonNullable<Operation["also"]>[number], string>> 
   304: "Not modified",
 };
 
-const done = { 200: "OK", 201: "Created", 204: "No content" };
+const done = { 200: "OK", 201: "Created", 202: "Accepted", 204: "No content" };
 
 export function describeOperation(
   api: Api,

@@ -18,7 +18,7 @@ export interface OperationRow {
   otherwise?: { media: string; description: string };
   /** The field that holds the records of a list. */
   list?: string;
-  status?: 200 | 201 | 204;
+  status?: 200 | 201 | 202 | 204;
   /** A list whose query has a page is paged. */
   query?: z.ZodObject;
   headers?: readonly string[];

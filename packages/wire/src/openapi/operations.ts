@@ -2,13 +2,19 @@ import type { z } from "zod";
 import { accountGroup, keyGroup } from "./account/account-operations.ts";
 import { adminGroup } from "./account/admin-operations.ts";
 import { aliasGroup } from "./account/alias-operations.ts";
+import { predictionGroup } from "./account/prediction-operations.ts";
 import { providerGroup } from "./account/provider-operations.ts";
+import { sessionGroup } from "./account/session-operations.ts";
 import { fileGroup, secretGroup, webhookGroup } from "./account/storage-operations.ts";
+import { teamGroup } from "./account/team-operations.ts";
 import { agentGroup, marketplaceGroup } from "./agents/agent-operations.ts";
 import { connectorGroup } from "./agents/connector-operations.ts";
 import { driveGroup } from "./agents/drive-operations.ts";
 import { runGroup } from "./agents/run-operations.ts";
+import { scheduleGroup } from "./agents/schedule-operations.ts";
+import { threadGroup } from "./agents/thread-operations.ts";
 import { toolServerGroup } from "./agents/tool-server-operations.ts";
+import { triggerGroup } from "./agents/trigger-operations.ts";
 import { anthropicGroup, openaiGroup } from "./doors/door-operations.ts";
 import { modelCallGroup, modelGroup } from "./models/model-operations.ts";
 import type { Operation } from "./operation.ts";
@@ -18,8 +24,11 @@ export type { Operation } from "./operation.ts";
 export const accountOperations = {
   ...accountGroup.operations,
   ...keyGroup.operations,
+  ...teamGroup.operations,
+  ...sessionGroup.operations,
   ...aliasGroup.operations,
   ...providerGroup.operations,
+  ...predictionGroup.operations,
   ...fileGroup.operations,
   ...secretGroup.operations,
   ...webhookGroup.operations,
@@ -29,10 +38,13 @@ export const accountOperations = {
 export const agentsOperations = {
   ...agentGroup.operations,
   ...runGroup.operations,
+  ...threadGroup.operations,
+  ...scheduleGroup.operations,
   ...marketplaceGroup.operations,
   ...toolServerGroup.operations,
   ...driveGroup.operations,
   ...connectorGroup.operations,
+  ...triggerGroup.operations,
 };
 
 export const modelOperations = { ...modelGroup.operations, ...modelCallGroup.operations };

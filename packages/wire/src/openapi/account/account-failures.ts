@@ -22,7 +22,9 @@ export const accountFailures: Api["failures"] = {
   ),
 };
 
-export const providerFailures: Api["failures"] = {
+/** Of routes that only this document has. */
+export const ownFailures: Api["failures"] = {
+  429: failure("RateLimited", "Too many requests of this kind are waiting.", "StructuredError", retryAfter),
   502: failure("UpstreamError", "The provider refused the call or gave a wrong answer.", "StructuredError"),
 };
 

@@ -1,6 +1,8 @@
 import { datedListQuery, expensesQuery, managementPage } from "../../account-queries.ts";
-import { createKeyBody, keyRecord, meRecord, rotateKeyBody } from "../../accounts.ts";
+import { changeKeyBody, createKeyBody, keyRecord, meRecord, rotateKeyBody } from "../../accounts.ts";
+import { auditRecord, ownAuditQuery } from "../../audit.ts";
 import { expensesRecord, ledgerEntryRecord, usageRecord } from "../../money.ts";
+import { seriesQuery, seriesRecord } from "../../series.ts";
 import { makeSignInLinkBody, signInLinkRecord } from "../../sign-in.ts";
 import { groupOf } from "../operation.ts";
 
@@ -37,6 +39,27 @@ export const accountGroup = groupOf("/api/v2", {
       fails: [403],
       invalid: 400,
     },
+    readSeries: {
+      method: "get",
+      path: "/series",
+      summary: "Read figures over time",
+      description:
+        "For charts: spend, requests, errors, latency and tokens by minute, hour or day, in UTC. Sums equal those of `readExpenses` for the same range. By key, mode or status, and for a key limited to models, the range is at most 31 days. Admins can read the figures of a user or of the whole service.",
+      answer: seriesRecord,
+      query: seriesQuery,
+      fails: [403, 404],
+    },
+    listOwnAudit: {
+      method: "get",
+      path: "/audit",
+      summary: "List what concerns your account in the audit log",
+      description:
+        "Your actions, and those of others on what is yours, newest first. Actions of others come without their network address and key. Not for keys limited to models.",
+      answer: auditRecord,
+      list: "results",
+      query: ownAuditQuery,
+      fails: [403],
+    },
     listLedger: {
       method: "get",
       path: "/ledger",
@@ -54,7 +77,7 @@ export const accountGroup = groupOf("/api/v2", {
 export const keyGroup = groupOf("/api/v2", {
   tag: "Keys",
   description:
-    "Your API keys. A key limited to models sees and manages only itself; a key with a monthly limit manages only itself; a key that expires manages only keys that expire no later. A secret replaced by a rotation manages nothing.",
+    "Your API keys. A key limited to models sees and manages only itself; a key with a limit can only rotate and revoke itself; a key that expires manages only keys that expire no later. A secret replaced by a rotation manages nothing.",
   operations: {
     listKeys: {
       method: "get",
@@ -76,6 +99,17 @@ export const keyGroup = groupOf("/api/v2", {
       answer: keyRecord,
       status: 201,
       fails: [403],
+    },
+    changeKey: {
+      method: "patch",
+      path: "/keys/{id}",
+      summary: "Change a key",
+      description:
+        "Name, expiry, models and limits. Omitted fields stay; null removes a limit. Predictions that were accepted before keep what they were accepted with. A new budget includes what the key has already spent in the period. Not for keys with limits.",
+      body: changeKeyBody,
+      example: { daily_limit: 5, tokens_per_minute: 100_000 },
+      answer: keyRecord,
+      fails: [403, 409],
     },
     revokeKey: {
       method: "delete",

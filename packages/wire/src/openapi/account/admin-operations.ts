@@ -1,5 +1,6 @@
-import { datedListQuery, managementPage } from "../../account-queries.ts";
+import { datedListQuery, managementPage, usersQuery } from "../../account-queries.ts";
 import {
+  changeKeyBody,
   changeUserBody,
   createKeyBody,
   createUserBody,
@@ -8,6 +9,7 @@ import {
   putPlanBody,
   userRecord,
 } from "../../accounts.ts";
+import { auditQuery, auditRecord } from "../../audit.ts";
 import { creditBody, creditRecord, ledgerEntryRecord, ledgerRecord, overviewRecord } from "../../money.ts";
 import { takeDownBody, takeDownRecord } from "../../take-downs.ts";
 import { groupOf } from "../operation.ts";
@@ -24,9 +26,10 @@ export const adminGroup = groupOf("/api/v2", {
       method: "get",
       path: "/admin/users",
       summary: "List users",
+      description: "People and teams.",
       answer: userRecord,
       list: "results",
-      query: managementPage,
+      query: usersQuery,
     },
     createUser: {
       method: "post",
@@ -38,6 +41,12 @@ export const adminGroup = groupOf("/api/v2", {
       answer: userRecord,
       status: 201,
       fails: [409],
+    },
+    readUser: {
+      method: "get",
+      path: "/admin/users/{username}",
+      summary: "Read a user",
+      answer: userRecord,
     },
     changeUser: {
       method: "patch",
@@ -57,6 +66,31 @@ export const adminGroup = groupOf("/api/v2", {
       example: { name: "laptop" },
       answer: keyRecord,
       status: 201,
+    },
+    changeKeyOf: {
+      method: "patch",
+      path: "/admin/users/{username}/keys/{id}",
+      summary: "Change a key of a user",
+      description: "As for own keys: omitted fields stay; null removes a limit.",
+      body: changeKeyBody,
+      example: { monthly_limit: 20 },
+      answer: keyRecord,
+      fails: [409],
+    },
+    listKeysOf: {
+      method: "get",
+      path: "/admin/users/{username}/keys",
+      summary: "List the keys of a user",
+      description: "Newest first, without the secrets.",
+      answer: keyRecord,
+      list: "results",
+      query: managementPage,
+    },
+    revokeKeyOf: {
+      method: "delete",
+      path: "/admin/users/{username}/keys/{id}",
+      summary: "Revoke a key of a user",
+      status: 204,
     },
     creditUser: {
       method: "post",
@@ -151,6 +185,17 @@ export const adminGroup = groupOf("/api/v2", {
       summary: "Verify the ledger",
       description: "Adds everything up again, which can take a while.",
       answer: ledgerRecord,
+    },
+    listAudit: {
+      method: "get",
+      path: "/admin/audit",
+      summary: "List the audit log",
+      description:
+        "Who changed what, newest first, in pages. Values of secrets are not recorded. With `Accept: text/csv` a table: one page if you ask for it, otherwise everything.",
+      answer: auditRecord,
+      otherwise: { media: "text/csv", description: "A header line, then one line per record (RFC 4180)." },
+      list: "results",
+      query: auditQuery,
     },
     readOverview: {
       method: "get",

@@ -1,7 +1,7 @@
-import { deliveryListQuery, managementPage } from "../../account-queries.ts";
+import { deliveryListQuery, filesQuery, managementPage } from "../../account-queries.ts";
 import { fileRecord } from "../../files.ts";
 import { putSecretBody, secretRecord } from "../../secrets.ts";
-import { deliveryRecord, webhookSecretsRecord } from "../../webhooks.ts";
+import { deliveryDetailsRecord, deliveryRecord, sendTestEventBody, webhookSecretsRecord } from "../../webhooks.ts";
 import { groupOf } from "../operation.ts";
 
 export const fileGroup = groupOf("/api/v2", {
@@ -15,7 +15,7 @@ export const fileGroup = groupOf("/api/v2", {
       description: "Newest first.",
       answer: fileRecord,
       list: "results",
-      query: managementPage,
+      query: filesQuery,
     },
     deleteFile: {
       method: "delete",
@@ -66,7 +66,7 @@ export const secretGroup = groupOf("/api/v2", {
 export const webhookGroup = groupOf("/api/v2", {
   tag: "Webhooks",
   description:
-    "Webhook deliveries of your predictions, and the secrets that sign them. A key limited to models lists and resends only deliveries of its own predictions.",
+    "Webhook deliveries of your predictions and runs, and the secrets that sign them. A key limited to models lists and resends only deliveries of what it started.",
   operations: {
     listDeliveries: {
       method: "get",
@@ -76,6 +76,24 @@ export const webhookGroup = groupOf("/api/v2", {
       answer: deliveryRecord,
       list: "results",
       query: deliveryListQuery,
+    },
+    readDelivery: {
+      method: "get",
+      path: "/webhooks/deliveries/{id}",
+      summary: "Read a delivery with its payload and attempts",
+      answer: deliveryDetailsRecord,
+    },
+    sendTestEvent: {
+      method: "post",
+      path: "/webhooks/test",
+      summary: "Send a test event",
+      description:
+        "Sends a signed delivery of a made-up prediction to your receiver, once. Its result appears in `readDelivery`. Not for keys limited to models.",
+      body: sendTestEventBody,
+      example: { url: "https://example.com/hook" },
+      answer: deliveryRecord,
+      status: 201,
+      fails: [403, 429],
     },
     resendDelivery: {
       method: "post",

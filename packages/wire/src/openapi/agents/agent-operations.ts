@@ -9,9 +9,10 @@ import {
   revisionDiff,
   revisionEntry,
   revisionRecord,
-  toolRecord,
 } from "../../agents.ts";
 import { agentsQuery, diffQuery, marketplaceQuery, revisionsQuery } from "../../agents-queries.ts";
+import { agentAuthorizationList } from "../../tool-servers.ts";
+import { toolRecord } from "../../tools.ts";
 import { groupOf } from "../operation.ts";
 
 export const agentGroup = groupOf("/v1", {
@@ -103,6 +104,14 @@ export const agentGroup = groupOf("/v1", {
       answer: revisionDiff,
       query: diffQuery,
       fails: [403],
+    },
+    listAgentAuthorizations: {
+      method: "get",
+      path: "/agents/{agent_id}/authorizations",
+      summary: "List the authorizations that an agent needs from you",
+      description:
+        "Tool servers with OAuth that the published revision uses, for every agent that you may run. Runs use your own authorization, never the creator's.",
+      answer: agentAuthorizationList,
     },
     listTools: {
       method: "get",

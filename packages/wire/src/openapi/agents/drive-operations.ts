@@ -1,5 +1,13 @@
-import { deleteQuery, itemsQuery, listQuery } from "../../agents-queries.ts";
-import { createDriveBody, driveFileRecord, driveItemList, driveRecord } from "../../drives.ts";
+import { deleteQuery, driveSearchQuery, indexFilesQuery, itemsQuery, listQuery } from "../../agents-queries.ts";
+import {
+  changeDriveBody,
+  createDriveBody,
+  driveFileRecord,
+  driveItemList,
+  driveRecord,
+  driveSearchAnswer,
+  indexFileRecord,
+} from "../../drives.ts";
 import { groupOf } from "../operation.ts";
 
 const conditional = ["If-Match", "If-None-Match"] as const;
@@ -33,6 +41,16 @@ export const driveGroup = groupOf("/v1", {
       query: listQuery,
     },
     readDrive: { method: "get", path: "/drives/{drive_id}", summary: "Read a drive", answer: driveRecord },
+    changeDrive: {
+      method: "patch",
+      path: "/drives/{drive_id}",
+      summary: "Change a drive",
+      description:
+        "Omitted fields stay. With `index` this key pays for the embeddings. Another embedding model indexes all files again.",
+      body: changeDriveBody,
+      example: { description: "Monthly reports", index: { embedding_model: null } },
+      answer: driveRecord,
+    },
     deleteDrive: {
       method: "delete",
       path: "/drives/{drive_id}",
@@ -97,6 +115,33 @@ export const driveGroup = groupOf("/v1", {
       summary: "Delete a directory and its content",
       status: 204,
       fails: [400],
+    },
+    listIndexFiles: {
+      method: "get",
+      path: "/drives/{drive_id}/index/files",
+      summary: "List the files of the index",
+      description: "By path. Empty for a drive without an index.",
+      answer: indexFileRecord,
+      list: "files",
+      query: indexFilesQuery,
+    },
+    rebuildIndex: {
+      method: "post",
+      path: "/drives/{drive_id}/index/rebuild",
+      summary: "Index all files again",
+      description: "Search keeps the earlier chunks of a file until the new ones are complete.",
+      answer: driveRecord,
+      status: 202,
+      fails: [409],
+    },
+    searchDrive: {
+      method: "get",
+      path: "/drives/{drive_id}/search",
+      summary: "Search the files of a drive",
+      description: "Needs an index. A search by meaning calls the embedding model, which is charged to you.",
+      answer: driveSearchAnswer,
+      query: driveSearchQuery,
+      fails: [409],
     },
   },
 });

@@ -1,6 +1,21 @@
-import { agentRunsQuery, eventsQuery, liveEventsQuery, runQuery, runsQuery } from "../../agents-queries.ts";
+import {
+  agentRunsQuery,
+  confirmationsQuery,
+  eventsQuery,
+  liveEventsQuery,
+  runQuery,
+  runsQuery,
+} from "../../agents-queries.ts";
 import { runEventList } from "../../run-events.ts";
-import { answerConfirmationBody, confirmationRecord, createRunBody, runRecord, runSecretRecord } from "../../runs.ts";
+import {
+  answerConfirmationBody,
+  confirmationRecord,
+  createRunBody,
+  inboxConfirmation,
+  runRecord,
+  runSecretRecord,
+} from "../../runs.ts";
+import { runTrace, traceStepDetail } from "../../traces.ts";
 import { groupOf } from "../operation.ts";
 
 const creation = {
@@ -66,7 +81,7 @@ export const runGroup = groupOf("/v1", {
       answer: {
         media: "text/event-stream",
         description:
-          "`event` is the type of a `RunEvent`, `data` its fields as JSON (for `completed` the output), `id` its number.",
+          "`event` is the type of a `RunEvent`, `data` its fields as JSON (for `completed` the output), `id` its number. With `text=true` also `text` events, with `step`, `call_id`, `kind`, `offset` and `text`.",
       },
       query: liveEventsQuery,
       headers: ["Last-Event-ID"],
@@ -80,6 +95,30 @@ export const runGroup = groupOf("/v1", {
       answer: runEventList,
       query: eventsQuery,
       headers: ["Last-Event-ID"],
+    },
+    readTrace: {
+      method: "get",
+      path: "/runs/{run_id}/trace",
+      summary: "Read the trace of a run",
+      description:
+        "Model calls, tool calls, sub-agents and waits with their times, tokens and cost, also while the run is under way. Only for the caller of the run.",
+      answer: runTrace,
+    },
+    readTraceStep: {
+      method: "get",
+      path: "/runs/{run_id}/trace/{step_id}",
+      summary: "Read a step of a trace",
+      description: "The step with its messages, arguments and result.",
+      answer: traceStepDetail,
+    },
+    listAllConfirmations: {
+      method: "get",
+      path: "/confirmations",
+      summary: "List the confirmations of all your runs",
+      description: "Newest first. With `status=pending`: everything that waits for your answer.",
+      answer: inboxConfirmation,
+      list: "confirmations",
+      query: confirmationsQuery,
     },
     listConfirmations: {
       method: "get",

@@ -3,6 +3,7 @@ import {
   changeToolServerBody,
   createToolServerBody,
   serverToolListRecord,
+  toolServerAuthorization,
   toolServerRecord,
 } from "../../tool-servers.ts";
 import { groupOf } from "../operation.ts";
@@ -17,7 +18,7 @@ export const toolServerGroup = groupOf("/v1", {
       path: "/mcp-servers",
       summary: "Register a tool server",
       description:
-        "Gantry tests the connection. A server that does not respond is registered too: see `status` and `last_error`.",
+        "Gantry tests the connection. A server that does not respond is registered too: see `status` and `last_error`. With `auth: {type: oauth}` open the `authorization_url` of the answer to authorize.",
       body: createToolServerBody,
       example: {
         name: "weather",
@@ -47,7 +48,8 @@ export const toolServerGroup = groupOf("/v1", {
       method: "patch",
       path: "/mcp-servers/{mcp_server_id}",
       summary: "Change a tool server",
-      description: "Send only the fields to change; `auth: null` removes the credentials.",
+      description:
+        "Send only the fields to change; `auth: null` removes the credentials. Another `url` or `auth` removes all authorizations of an OAuth server.",
       body: changeToolServerBody,
       example: { url: "https://tools.example.com/v2/mcp" },
       answer: toolServerRecord,
@@ -61,6 +63,23 @@ export const toolServerGroup = groupOf("/v1", {
       status: 204,
       query: deleteQuery,
       fails: [409],
+    },
+    authorizeToolServer: {
+      method: "post",
+      path: "/mcp-servers/{mcp_server_id}/authorize",
+      summary: "Authorize a tool server",
+      description:
+        "For servers with `auth: {type: oauth}`. Answers a link for your browser: sign in there and consent. Callers of your agents get links of their own from `GET /v1/agents/{agent_id}/authorizations`.",
+      answer: toolServerAuthorization,
+      fails: [409, 502],
+    },
+    forgetToolServerAuthorization: {
+      method: "delete",
+      path: "/mcp-servers/{mcp_server_id}/authorization",
+      summary: "Forget your authorization",
+      description:
+        "Deletes your tokens of this server and revokes them at the authorization server, if it offers that.",
+      status: 204,
     },
     listServerTools: {
       method: "get",

@@ -1,9 +1,10 @@
+import * as batches from "../../batches.ts";
 import * as doors from "../../doors.ts";
 import { groupOf } from "../operation.ts";
 
 const question = { role: "user", content: "Say hello." };
 const sse = (description: string) => ({ media: "text/event-stream", description });
-const call = { headers: ["Idempotency-Key"], fails: [402, 404, 409, 413, 429, 502] } as const;
+const call = { headers: ["Idempotency-Key", "Gantry-Keep-Input"], fails: [402, 404, 409, 413, 429, 502] } as const;
 
 export const openaiGroup = groupOf("/v1", {
   tag: "OpenAI",
@@ -79,6 +80,74 @@ export const openaiGroup = groupOf("/v1", {
       description: "A form with the fields of `/images/generations`, `image` (one or more) and an optional `mask`.",
       answer: doors.imageList,
       ...call,
+    },
+    uploadBatchFile: {
+      method: "post",
+      path: "/files",
+      summary: "Upload a file",
+      description: "A form with the fields `file` and `purpose`, which is `batch`.",
+      answer: batches.protocolFile,
+      fails: [413],
+    },
+    listBatchFiles: {
+      method: "get",
+      path: "/files",
+      summary: "List files",
+      description: "Files of batches. All files are on `/api/v2/files`.",
+      query: batches.fileListQuery,
+      answer: batches.protocolFiles,
+    },
+    readBatchFile: {
+      method: "get",
+      path: "/files/{file_id}",
+      summary: "Read a file's record",
+      answer: batches.protocolFile,
+    },
+    deleteBatchFile: {
+      method: "delete",
+      path: "/files/{file_id}",
+      summary: "Delete a file",
+      description: "The input of a batch can be deleted when the batch has ended.",
+      answer: batches.deletedFile,
+      fails: [409],
+    },
+    readBatchFileContent: {
+      method: "get",
+      path: "/files/{file_id}/content",
+      summary: "Download a file",
+      answer: { media: "application/jsonl", description: "The bytes of the file." },
+    },
+    createBatch: {
+      method: "post",
+      path: "/batches",
+      summary: "Create a batch",
+      description:
+        "Runs the requests of an uploaded file in the queue. Each line is a prediction with its own usage record.",
+      body: batches.batchBody,
+      example: { input_file_id: "file_1", endpoint: "/v1/chat/completions", completion_window: "24h" },
+      answer: batches.batchRecord,
+      fails: [429],
+    },
+    listBatches: {
+      method: "get",
+      path: "/batches",
+      summary: "List batches",
+      query: batches.batchListQuery,
+      answer: batches.batchList,
+    },
+    readBatch: {
+      method: "get",
+      path: "/batches/{batch_id}",
+      summary: "Read a batch",
+      answer: batches.batchRecord,
+    },
+    cancelBatch: {
+      method: "post",
+      path: "/batches/{batch_id}/cancel",
+      summary: "Cancel a batch",
+      description: "Requests that have not ended are cancelled. Those that have ended are in the result files.",
+      answer: batches.batchRecord,
+      fails: [409],
     },
     listCompatibleModels: {
       method: "get",

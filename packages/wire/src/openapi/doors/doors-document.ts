@@ -1,3 +1,4 @@
+import * as batches from "../../batches.ts";
 import * as doors from "../../doors.ts";
 import { documentOf } from "../document.ts";
 import { retryAfter } from "../headers.ts";
@@ -8,9 +9,9 @@ const meanings: Readonly<Record<number, [name: string, description: string]>> = 
   400: ["InvalidRequest", "The request is invalid, or a field cannot be honoured."],
   401: ["Unauthorized", "The key is missing or invalid."],
   402: ["InsufficientFunds", "The balance or the key's monthly limit does not cover the request."],
-  404: ["NotFound", "The model or response does not exist, or the caller may not use it."],
+  404: ["NotFound", "The model, response, file or batch does not exist, or the caller may not use it."],
   409: ["Conflict", "The agent's run needs a confirmation, or the request conflicts with the current state."],
-  413: ["TooLarge", "The body is larger than 32 MB."],
+  413: ["TooLarge", "The body is larger than 32 MB, or a file larger than 200 MB."],
   422: ["IdempotencyKeyReused", "Never sent: an Idempotency-Key that was used for another request is a 400."],
   429: ["RateLimited", "Too many requests."],
   500: ["Internal", "Gantry failed."],
@@ -30,6 +31,7 @@ export const doorsApi: Api = {
     CreateResponse: doors.responseBody,
     CreateEmbedding: doors.embeddingBody,
     CreateImage: doors.imageBody,
+    CreateBatch: batches.batchBody,
     CreateMessage: doors.messageBody,
     CountMessageTokens: doors.countMessageTokensBody,
   },
@@ -40,12 +42,22 @@ export const doorsApi: Api = {
     DeletedResponse: doors.deletedResponse,
     EmbeddingList: doors.embeddingList,
     ImageList: doors.imageList,
+    File: batches.protocolFile,
+    FileList: batches.protocolFiles,
+    DeletedFile: batches.deletedFile,
+    Batch: batches.batchRecord,
+    BatchList: batches.batchList,
     Message: doors.messageRecord,
     MessageTokens: doors.messageTokens,
     CompatibleModel: doors.compatibleModel,
     CompatibleModelList: doors.compatibleModels,
   },
-  pathParameters: { response_id: "The response's id.", path: "The model's id." },
+  pathParameters: {
+    response_id: "The response's id.",
+    path: "The model's id.",
+    file_id: "The file's id.",
+    batch_id: "The batch's id.",
+  },
   failures: Object.fromEntries(
     Object.entries(meanings).map(([status, [name, description]]) => [
       status,
