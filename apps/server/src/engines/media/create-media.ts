@@ -1,18 +1,13 @@
 import { open } from "node:fs/promises";
 import { createFairQueue } from "../../kernel/fair-queue.ts";
 import type { OnThreadTrouble } from "../../kernel/job-threads.ts";
-import {
-  type ImageFormat,
-  imageFormatOf,
-  imageKinds,
-  inspectImage,
-  namedByHead,
-  rarerFormatOf,
-} from "./inspect-image.ts";
+import type { ImageFormat, Pictures } from "../pictures/pictures.ts";
+import { imageFormatOf, imageKinds, namedByHead, rarerFormatOf } from "./image-formats.ts";
 import type { InspectOptions, Media, MediaInfo } from "./media.ts";
 import { createProber } from "./prober.ts";
 
 export interface MediaOptions {
+  pictures: Pick<Pictures, "inspect">;
   /** Images decoded at the same time: each needs the memory of all its pixels. One slot is left for other users. */
   parallelDecodes?: number;
   /** For one image. */
@@ -29,8 +24,8 @@ const maxWaiting = 256;
 const crowded = "Too many of your files are waiting to be checked. Try again in a moment.";
 const unknown: MediaInfo = { media: "other", extension: "", contentType: "application/octet-stream" };
 
-export function createMedia(options: MediaOptions = {}): Media {
-  const { parallelDecodes = 2, maxDecodeMs = 5_000, maxProbeMs = 5_000, onWork, onTrouble } = options;
+export function createMedia(options: MediaOptions): Media {
+  const { pictures, parallelDecodes = 2, maxDecodeMs = 5_000, maxProbeMs = 5_000, onWork, onTrouble } = options;
   const prober = createProber({ maxMs: maxProbeMs, maxWaiting, crowded, ...(onTrouble && { onTrouble }) });
   const fairQueue = createFairQueue({
     atOnce: parallelDecodes,
@@ -39,23 +34,17 @@ export function createMedia(options: MediaOptions = {}): Media {
     crowded,
   });
 
-  /**
-   * Resolves at the deadline, but keeps its slot until libvips has ended: libvips stops only between two rows of pixels,
-   * and some formats cannot be stopped at all.
-   */
-  function decode(source: string | Uint8Array, format: ImageFormat, { userId, maxPixels, signal }: InspectOptions) {
-    return new Promise<MediaInfo>((resolve, reject) => {
-      const work = async () => {
-        onWork?.("decode");
-        const late = setTimeout(() => resolve({ ...imageKinds[format], damaged: true }), maxDecodeMs);
-        try {
-          resolve(await inspectImage(source, format, { maxPixels, maxMs: maxDecodeMs }));
-        } finally {
-          clearTimeout(late);
-        }
-      };
-      fairQueue(userId, work, signal).catch(reject);
-    });
+  async function decode(
+    source: string | Uint8Array,
+    format: ImageFormat,
+    { userId, maxPixels, signal }: InspectOptions,
+  ): Promise<MediaInfo> {
+    const inspect = () => {
+      onWork?.("decode");
+      return pictures.inspect(source, { format, maxPixels, maxMs: maxDecodeMs });
+    };
+    const size = await fairQueue(userId, inspect, signal);
+    return { ...imageKinds[format], ...(size ?? { damaged: true }) };
   }
 
   return {

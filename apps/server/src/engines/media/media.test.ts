@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createPictures } from "../pictures/create-pictures.ts";
 import { createMedia } from "./create-media.ts";
 import { makeVideo } from "./video.fixture.ts";
 
-const media = createMedia();
+const pictures = createPictures();
+const media = createMedia({ pictures });
 const usual = { userId: "one", maxPixels: 36_000_000, formats: undefined, decodes: true };
 let dir: string;
 
@@ -16,6 +18,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await media.close();
+  await pictures.close();
   await rm(dir, { recursive: true });
 });
 
@@ -97,7 +100,7 @@ describe("images", () => {
 describe("a format that is not accepted", () => {
   const formats = new Set([".jpg", ".png", ".webp"]);
   const work: string[] = [];
-  const watched = createMedia({ onWork: (kind) => work.push(kind) });
+  const watched = createMedia({ pictures, onWork: (kind) => work.push(kind) });
   afterAll(() => watched.close());
   const flat = (side: number) => sharp({ create: { width: side, height: side, channels: 3, background: "red" } });
 
@@ -146,7 +149,7 @@ describe("files of one user", () => {
   });
 
   it("do not delay parsing for others", async () => {
-    const hasty = createMedia({ maxProbeMs: 500 });
+    const hasty = createMedia({ pictures, maxProbeMs: 500 });
     const slow = await endless();
     const video = await makeVideo({ format: "mp4", seconds: 2 });
     const { ended, watch } = watching();
@@ -167,18 +170,19 @@ describe("files of one user", () => {
     expect(await other).toMatchObject({ width: 20 });
   });
 
-  it("are damaged if decoding takes too long, and keep their slot until it has ended", async () => {
-    const begun: string[] = [];
-    const hasty = createMedia({ maxDecodeMs: 20, parallelDecodes: 1, onWork: (kind) => begun.push(kind) });
+  it("are damaged if decoding takes too long, and leave their slot to the next", async () => {
     const jpeg = await large().jpeg({ progressive: true }).toBuffer();
     const png = await noise(20, 20).png().toBuffer();
-    expect(await hasty.inspect(jpeg, usual)).toMatchObject({ extension: ".jpg", damaged: true });
-    const next = hasty.inspect(png, { ...usual, userId: "other" });
-    // libvips needs hundreds of milliseconds for the first image; only 20 have passed.
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(begun).toEqual(["decode"]);
-    await next;
-    expect(begun).toEqual(["decode", "decode"]);
+    // libvips needs hundreds of milliseconds for the first image.
+    const inspect: typeof pictures.inspect = (source, options) =>
+      pictures.inspect(source, source === jpeg ? { ...options, maxMs: 20 } : options);
+    const hasty = createMedia({ pictures: { inspect }, parallelDecodes: 1 });
+    const { ended, watch } = watching();
+    const slow = watch("slow", hasty.inspect(jpeg, usual));
+    const next = watch("next", hasty.inspect(png, { ...usual, userId: "other" }));
+    expect(await slow).toMatchObject({ extension: ".jpg", damaged: true });
+    expect(await next).toMatchObject({ width: 20 });
+    expect(ended).toEqual(["slow", "next"]);
     await hasty.close();
   });
 });
@@ -226,7 +230,7 @@ describe("videos and sound", () => {
   });
 
   it("stops a file that keeps its parser busy and continues with the next", async () => {
-    const hasty = createMedia({ maxProbeMs: 500 });
+    const hasty = createMedia({ pictures, maxProbeMs: 500 });
     expect(await hasty.inspect(await endless(), usual)).toMatchObject({ media: "other", damaged: true });
     const video = await makeVideo({ format: "mp4", seconds: 2 });
     expect(await hasty.inspect(video, usual)).toMatchObject({ media: "video" });

@@ -1,27 +1,19 @@
 import { Readable } from "node:stream";
-import type { Worker } from "node:worker_threads";
 import { defaultPrompt, type Size, sizes } from "@gantry/painter/options";
 import sharp from "sharp";
-import { afterAll, expect, test, vi } from "vitest";
+import { afterAll, expect, test } from "vitest";
+import { createPictures } from "../../pictures/create-pictures.ts";
+import type { Pictures } from "../../pictures/pictures.ts";
 import type { FileInput, FileOutput, InputValue } from "../driver.ts";
 import { imageManifest } from "./image-manifest.ts";
 import { createImagePainter } from "./painter.ts";
 
-const started = vi.hoisted(() => [] as Worker[]);
-
-vi.mock("node:worker_threads", async (original) => {
-  const actual = await original<typeof import("node:worker_threads")>();
-  class RecordedWorker extends actual.Worker {
-    constructor(...args: ConstructorParameters<typeof Worker>) {
-      super(...args);
-      started.push(this);
-    }
-  }
-  return { ...actual, Worker: RecordedWorker };
+const pictures = createPictures();
+const painter = createImagePainter(pictures);
+afterAll(async () => {
+  await painter.close();
+  await pictures.close();
 });
-
-const painter = createImagePainter();
-afterAll(() => painter.close());
 
 const never = new AbortController().signal;
 
@@ -52,9 +44,9 @@ test("another painter makes the same bytes of the same input, references include
     .toBuffer();
   const input = { prompt: "two drones", size: "1280x720", watermark: true, image: file(red), image9: file(red) };
   const first = await run(input);
-  const other = createImagePainter();
-  expect(Buffer.compare(first, await run(input, never, other))).toBe(0);
-  await other.close();
+  const others = createPictures();
+  expect(Buffer.compare(first, await run(input, never, createImagePainter(others)))).toBe(0);
+  await others.close();
 });
 
 test("a refused prompt is a content_policy_violation at the prompt, unless the checker is off", async () => {
@@ -121,39 +113,31 @@ test("an abort while a reference hangs frees the painter", async () => {
   expect((await run(small)).length).toBeGreaterThan(1000);
 });
 
-test("a cancelled picture stops while it is painted, and its thread is kept", async () => {
-  const other = createImagePainter();
-  await run(small, never, other);
-  const thread = started.at(-1);
-  const results: object[] = [];
-  thread?.on("message", ({ result }) => results.push(result));
+test("a cancelled picture stops while it is painted, and its process is kept", async () => {
+  await run(small);
+  const pids = pictures.pids();
+  const ends: unknown[] = [];
+  const watched: Pictures = {
+    ...pictures,
+    paint: async (...args) => {
+      const painting = pictures.paint(...args);
+      ends.push(await painting.catch((error: Error) => String(error.cause)));
+      return painting;
+    },
+  };
+  const other = createImagePainter(watched);
   const leaving = new AbortController();
   const cancelled = run({ prompt: defaultPrompt, size: "3024x1296" }, leaving.signal, other);
-  await new Promise((resolve) => setImmediate(resolve));
-  leaving.abort(new Error("left"));
+  setTimeout(() => leaving.abort(new Error("left")), 60);
   await expect(cancelled).rejects.toThrow("left");
-  await run(small, never, other);
-  expect(results).toContainEqual({ error: expect.stringContaining("The picture was cancelled") });
-  expect(started.at(-1)).toBe(thread);
   await other.close();
-});
-
-test("a thread that dies fails its picture alone and is replaced", async () => {
-  const troubles: string[] = [];
-  const other = createImagePainter({ onTrouble: (text) => troubles.push(text) });
-  await run(small, never, other);
-  const [broken, next] = [run({ prompt: defaultPrompt }, never, other), run(small, never, other)];
-  const refused = expect(broken).rejects.toMatchObject({ type: "internal_server_error", retryable: true });
-  await new Promise((resolve) => setImmediate(resolve));
-  void started.at(-1)?.terminate();
-  await refused;
-  expect((await next).length).toBeGreaterThan(1000);
-  expect(troubles).toEqual(["A thread of paint.worker.ts failed"]);
-  await other.close();
+  expect(ends).toEqual([expect.stringContaining("The picture was cancelled")]);
+  await run(small);
+  expect(pictures.pids()).toEqual(pids);
 });
 
 test("close finishes the running picture, fails waiting ones and takes no more", async () => {
-  const other = createImagePainter();
+  const other = createImagePainter(pictures);
   const [running, waiting] = [run(small, never, other), run(small, never, other)];
   const refused = expect(waiting).rejects.toMatchObject({ type: "service_unavailable" });
   await other.close();
