@@ -12,7 +12,9 @@ export interface Connection extends OpenServer {
 }
 
 interface Kept {
-  revision: number;
+  revision: number | string;
+  /** Shared with the open connection, which reads the credential for each request. */
+  target: ToolServerTarget;
   opening: Promise<Connection>;
   /** Undefined while opening. */
   connection: Connection | undefined;
@@ -22,7 +24,8 @@ interface Kept {
 }
 
 /**
- * One connection per server, shared by all its calls.
+ * One connection per server, shared by all its calls. Where users have credentials of their own, one per server and user:
+ * sessions and lists of tools of one user are never used for another.
  *
  *   (first use) ──► opening ──► open, used by n ⇄ idle ──after a while──► closed
  *                      │          └─ stream broken, session lost, too old, other revision ──► replaced at the next use
@@ -32,7 +35,7 @@ export class Connections {
   readonly #net: Net;
   readonly #version: string;
   readonly #limits: ToolLimits;
-  readonly #byServer = new Map<string, Kept>();
+  readonly #byKey = new Map<string, Kept>();
   readonly #closing = new Set<Promise<void>>();
 
   constructor(net: Net, limits: ToolLimits, version: string) {
@@ -54,41 +57,49 @@ export class Connections {
       return await work(await unlessAborted(kept.opening, signal));
     } finally {
       kept.users -= 1;
-      if (kept.users === 0) this.#rest(target.id, kept);
+      if (kept.users === 0) this.#rest(keyOf(target), kept);
     }
   }
 
   /** The next use opens another connection. Running calls stay on this one. */
   drop(connection: Connection): void {
-    const kept = this.#byServer.get(connection.target.id);
-    if (kept?.connection === connection) this.#retire(connection.target.id, kept);
+    const key = keyOf(connection.target);
+    const kept = this.#byKey.get(key);
+    if (kept?.connection === connection) this.#retire(key, kept);
   }
 
   forget(serverId: string): void {
-    const kept = this.#byServer.get(serverId);
-    if (kept) this.#retire(serverId, kept);
+    for (const [key, kept] of this.#byKey) if (kept.target.id === serverId) this.#retire(key, kept);
   }
 
   async close(): Promise<void> {
-    for (const [id, kept] of this.#byServer) {
-      this.#byServer.delete(id);
+    for (const [key, kept] of this.#byKey) {
+      this.#byKey.delete(key);
       this.#end(kept);
     }
     await Promise.all(this.#closing);
   }
 
-  #keptFor(target: ToolServerTarget): Kept {
-    const known = this.#byServer.get(target.id);
-    if (known && known.revision === target.revision && !this.#isWorn(known)) {
+  #keptFor(given: ToolServerTarget): Kept {
+    const key = keyOf(given);
+    const known = this.#byKey.get(key);
+    if (known && known.revision === given.revision && !this.#isWorn(known)) {
       // Moves to the end: the first entries of the map are the least recently used.
-      this.#byServer.delete(target.id);
-      this.#byServer.set(target.id, known);
+      this.#byKey.delete(key);
+      this.#byKey.set(key, known);
+      if (given.header && given.header.value !== known.target.header?.value) {
+        // A refreshed token does not need a new session. The list may quote the former token, which is masked no more.
+        known.target.header = given.header;
+        if (known.connection) known.connection.tools = undefined;
+      }
       return known;
     }
-    if (known) this.#retire(target.id, known);
+    if (known) this.#retire(key, known);
+    const target = { ...given };
     const kept: Kept = {
       revision: target.revision,
-      opening: this.#open(target, () => this.#forgetThis(target.id, kept)),
+      target,
+      opening: this.#open(target, () => this.#forgetThis(key, kept)),
       connection: undefined,
       openedAt: performance.now(),
       users: 0,
@@ -98,9 +109,9 @@ export class Connections {
       (connection) => {
         kept.connection = connection;
       },
-      () => this.#forgetThis(target.id, kept),
+      () => this.#forgetThis(key, kept),
     );
-    this.#byServer.set(target.id, kept);
+    this.#byKey.set(key, kept);
     this.#evict();
     return kept;
   }
@@ -124,28 +135,28 @@ export class Connections {
     return connection !== undefined && connection.streamed() > this.#limits.streamBytes / 2;
   }
 
-  #rest(id: string, kept: Kept): void {
-    if (this.#byServer.get(id) === kept) {
-      kept.idle = setTimeout(() => this.#retire(id, kept), this.#limits.idleMs).unref();
+  #rest(key: string, kept: Kept): void {
+    if (this.#byKey.get(key) === kept) {
+      kept.idle = setTimeout(() => this.#retire(key, kept), this.#limits.idleMs).unref();
     } else {
       this.#end(kept);
     }
   }
 
   #evict(): void {
-    for (const [id, kept] of this.#byServer) {
-      if (this.#byServer.size <= this.#limits.connections) return;
-      if (kept.users === 0 && kept.connection) this.#retire(id, kept);
+    for (const [key, kept] of this.#byKey) {
+      if (this.#byKey.size <= this.#limits.connections) return;
+      if (kept.users === 0 && kept.connection) this.#retire(key, kept);
     }
   }
 
-  #forgetThis(id: string, kept: Kept): void {
+  #forgetThis(key: string, kept: Kept): void {
     clearTimeout(kept.idle);
-    if (this.#byServer.get(id) === kept) this.#byServer.delete(id);
+    if (this.#byKey.get(key) === kept) this.#byKey.delete(key);
   }
 
-  #retire(id: string, kept: Kept): void {
-    this.#forgetThis(id, kept);
+  #retire(key: string, kept: Kept): void {
+    this.#forgetThis(key, kept);
     if (kept.users === 0) this.#end(kept);
   }
 
@@ -159,6 +170,10 @@ export class Connections {
     this.#closing.add(closing);
     void closing.finally(() => this.#closing.delete(closing));
   }
+}
+
+function keyOf({ id, user }: ToolServerTarget): string {
+  return user === undefined ? id : `${id} ${user}`;
 }
 
 async function closePolitely({ client, transport }: Connection, farewellMs: number): Promise<void> {

@@ -131,9 +131,7 @@ export function withAdvice(error: ToolServerError, { header, connectionType }: T
   const changed = (message: string) =>
     new ToolServerError(reason, message, { outcome, cause, ...(status !== undefined && { status }) });
   if (status === 401 && !header) {
-    return changed(
-      "The server requires credentials (status 401). Add a token or a key as auth. OAuth is not supported",
-    );
+    return changed("The server requires credentials (status 401). Add a token, a key or {type: oauth} as auth");
   }
   if (status === 405 && connectionType === "sse") {
     return changed(`${error.message}. Try the connection_type streamable_http`);

@@ -129,7 +129,7 @@ describe("errors contain advice for the owner of the server", () => {
     const { tools, target } = await bench({ before: (_request, response) => !!response.writeHead(401).end() });
     await expect(tools.listTools({ ...target, connectionType })).rejects.toMatchObject({
       reason: "unauthorized",
-      message: expect.stringMatching(/requires credentials \(status 401\).*OAuth/),
+      message: expect.stringMatching(/requires credentials \(status 401\).*oauth/),
     });
     const header = { name: "authorization", value: "Bearer wrong" };
     await expect(tools.listTools({ ...target, connectionType, revision: 2, header })).rejects.toMatchObject({

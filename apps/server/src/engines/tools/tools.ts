@@ -1,12 +1,13 @@
 /** Address and credential of a tool server. */
 export interface ToolServerTarget {
-  /** Connections are kept by id. */
+  /** Connections are kept by id, and by user where each user has credentials of their own. */
   id: string;
+  user?: string;
   /** A new revision replaces the connection. */
-  revision: number;
+  revision: number | string;
   url: string;
   connectionType: "streamable_http" | "sse";
-  /** The credential. Sent only to the origin of `url`. */
+  /** The credential. Sent only to the origin of `url`. A connection uses the latest one that it was called with. */
   header?: { name: string; value: string };
 }
 
@@ -80,6 +81,8 @@ export type ToolServerFailure =
   /** A private address, which calls of users may not reach. */
   | "address_refused"
   | "unauthorized"
+  /** The user has not authorized the server, or the authorization has ended. */
+  | "authorization_required"
   /** No connection, a redirect, or an answer with an error status. */
   | "unreachable"
   /** An error status that concerns one call only. */
@@ -131,7 +134,7 @@ export interface ToolServerClients {
   /** Cached for some seconds, unless the server reports a change. `fresh` bypasses the cache. */
   listTools(target: ToolServerTarget, options?: { signal?: AbortSignal; fresh?: boolean }): Promise<ToolList>;
   callTool(target: ToolServerTarget, call: ToolCall): Promise<ToolResult>;
-  /** Closes the connection of a removed server. */
+  /** Closes the connections of a removed server, of all users. */
   forget(serverId: string): void;
   close(): Promise<void>;
 }
