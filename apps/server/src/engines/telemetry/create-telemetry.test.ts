@@ -6,7 +6,14 @@ import { surfaceOf } from "./measures.ts";
 
 const net = createNet({ allowPrivateNetwork: true });
 const open = () =>
-  createTelemetry({ log: createLog("silent"), net, version: "1.0", role: "all", nodeId: "node_1", traces: undefined });
+  createTelemetry({
+    log: createLog("silent"),
+    net,
+    version: "1.0",
+    role: "all",
+    nodeId: "node_1",
+    collector: undefined,
+  });
 
 afterAll(() => net.close());
 

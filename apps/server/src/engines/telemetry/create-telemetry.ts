@@ -1,10 +1,11 @@
-import { collectDefaultMetrics, Registry } from "prom-client";
 import type { Log } from "../../kernel/log.ts";
 import { sleep } from "../../kernel/sleep.ts";
 import type { Net } from "../net/net.ts";
 import { gaugesText, infoText } from "./gauges.ts";
 import { createMeasures } from "./measures.ts";
 import { createOtlpExporter } from "./otlp-exporter.ts";
+import { createOtlpMetrics } from "./otlp-metrics.ts";
+import { processText } from "./process-text.ts";
 import type { Gauges, Telemetry } from "./telemetry.ts";
 import { createTracer } from "./tracer.ts";
 
@@ -15,10 +16,18 @@ export interface TelemetryOptions {
   version: string;
   role: string;
   nodeId: string;
-  /** Undefined: no spans. */
-  traces:
-    | { endpoint: string; headers?: Readonly<Record<string, string>>; serviceName: string; ratio: number }
-    | undefined;
+  /** Undefined: nothing is exported. */
+  collector: CollectorOptions | undefined;
+}
+
+export interface CollectorOptions {
+  endpoint: string;
+  headers?: Readonly<Record<string, string>>;
+  serviceName: string;
+  /** Share of traces to record. */
+  ratio: number;
+  exportsMetrics: boolean;
+  capturesContent: boolean;
 }
 
 export interface OpenTelemetry extends Telemetry {
@@ -32,24 +41,24 @@ export interface OpenTelemetry extends Telemetry {
 /** Shorter than the timeout of a scrape. */
 const gaugesWithinMs = 3_000;
 
-export function createTelemetry({ log, net, version, role, nodeId, traces }: TelemetryOptions): OpenTelemetry {
+export function createTelemetry({ log, net, version, role, nodeId, collector }: TelemetryOptions): OpenTelemetry {
   const measures = createMeasures();
-  const exporter =
-    traces &&
-    createOtlpExporter({
-      net,
-      endpoint: traces.endpoint,
-      ...(traces.headers && { headers: traces.headers }),
-      resource: {
-        "service.name": traces.serviceName,
-        "service.version": version,
-        "service.instance.id": nodeId,
-        "gantry.role": role,
-      },
-      onTrouble: (text, error) => log.warn({ err: error }, text),
-      onFate: measures.spansEnded,
-    });
-  const tracer = createTracer(exporter, traces?.ratio ?? 0);
+  const exports = collector && {
+    net,
+    endpoint: collector.endpoint,
+    ...(collector.headers && { headers: collector.headers }),
+    resource: {
+      "service.name": collector.serviceName,
+      "service.version": version,
+      "service.instance.id": nodeId,
+      "gantry.role": role,
+    },
+    onTrouble: (text: string, error: unknown) => log.warn({ err: error }, text),
+  };
+  const exporter = exports && createOtlpExporter({ ...exports, onFate: measures.spansEnded });
+  const metrics =
+    exports && collector.exportsMetrics ? createOtlpMetrics({ ...exports, metrics: measures.conventional }) : undefined;
+  const tracer = createTracer(exporter, collector?.ratio ?? 0);
   const readers: (() => Gauges | Promise<Gauges>)[] = [];
   // Read once, because it is needed for every request.
   const logsRequests = log.isLevelEnabled("debug");
@@ -62,6 +71,7 @@ export function createTelemetry({ log, net, version, role, nodeId, traces }: Tel
   }
 
   return {
+    capturesContent: collector?.capturesContent ?? false,
     ...measures,
     within: tracer.within,
     resumed: tracer.resumed,
@@ -69,6 +79,7 @@ export function createTelemetry({ log, net, version, role, nodeId, traces }: Tel
     past: tracer.past,
     traceparent: tracer.traceparent,
     tracestate: tracer.tracestate,
+    traceId: tracer.traceId,
     concerns(predictionId, way) {
       const figures = tracer.current()?.figures;
       if (!figures) return;
@@ -87,8 +98,8 @@ export function createTelemetry({ log, net, version, role, nodeId, traces }: Tel
       const figures = tracer.current()?.figures;
       if (figures) figures.waitedMs += milliseconds;
     },
-    modelCalled(backend, milliseconds, failure) {
-      measures.modelCalled(backend, milliseconds, failure);
+    modelCalled(backend, milliseconds, failure, call) {
+      measures.modelCalled(backend, milliseconds, failure, call);
       const figures = tracer.current()?.figures;
       if (figures) figures.modelMs += milliseconds;
     },
@@ -126,18 +137,7 @@ export function createTelemetry({ log, net, version, role, nodeId, traces }: Tel
       return `${info}${measures.text()}${gaugesText(gauges)}${ofProcess}`;
     },
     async close() {
-      await exporter?.close();
+      await Promise.all([exporter?.close(), metrics?.close()]);
     },
   };
-}
-
-let ofProcess: Registry | undefined;
-
-/** Memory, CPU, event loop and garbage collection of this process. Collected from the first scrape on. */
-function processText(): Promise<string> {
-  if (!ofProcess) {
-    ofProcess = new Registry();
-    collectDefaultMetrics({ register: ofProcess });
-  }
-  return ofProcess.metrics();
 }

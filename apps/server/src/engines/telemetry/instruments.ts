@@ -32,10 +32,16 @@ class Family<T> {
     return cell;
   }
 
-  *entries(): Generator<[string, T]> {
+  *labelled(): Generator<[[name: string, value: string][], T]> {
     for (const [values, cell] of this.#cells) {
       const given = this.#labelNames.length === 0 ? [] : values.split("\n");
-      yield [given.map((value, i) => `${this.#labelNames[i]}="${escaped(value)}"`).join(","), cell];
+      yield [given.map((value, i) => [this.#labelNames[i] as string, value]), cell];
+    }
+  }
+
+  *entries(): Generator<[string, T]> {
+    for (const [labels, cell] of this.labelled()) {
+      yield [labels.map(([name, value]) => `${name}="${escaped(value)}"`).join(","), cell];
     }
   }
 }
@@ -92,9 +98,19 @@ class Buckets implements HistogramCell {
   }
 }
 
+/** The state of one histogram, since the start of the process. */
+export interface HistogramState {
+  labels: readonly (readonly [name: string, value: string])[];
+  bounds: readonly number[];
+  /** One more than bounds. */
+  counts: readonly number[];
+  sum: number;
+}
+
 export interface Histogram extends Described {
   at(values: string): HistogramCell;
   text(): string;
+  states(): HistogramState[];
 }
 
 export function createHistogram(
@@ -114,6 +130,8 @@ export function createHistogram(
         "histogram",
         [...family.entries()].flatMap(([labels, cell]) => bucketLines(name, labels, cell)),
       ),
+    states: () =>
+      [...family.labelled()].map(([labels, cell]) => ({ labels, bounds, counts: [...cell.counts], sum: cell.sum })),
   };
 }
 

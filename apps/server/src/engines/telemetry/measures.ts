@@ -1,4 +1,11 @@
-import { type Cell, createCounter, createHistogram, type Described, type HistogramCell } from "./instruments.ts";
+import {
+  type Cell,
+  createCounter,
+  createHistogram,
+  type Described,
+  type Histogram,
+  type HistogramCell,
+} from "./instruments.ts";
 import type { Activity, RequestEnd, Telemetry } from "./telemetry.ts";
 
 export type Measures = Pick<
@@ -19,11 +26,16 @@ export type Measures = Pick<
   spansEnded(fate: "exported" | "dropped", spans: number): void;
   text(): string;
   readonly described: readonly Described[];
+  /** By their names in OpenTelemetry's conventions. */
+  readonly conventional: readonly { name: string; unit: string; histogram: Histogram }[];
 };
 
 // Seconds.
 const quick = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const long = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+/** Bounds that OpenTelemetry's conventions for generative AI ask for. */
+const conventionalSeconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+const conventionalTokens = Array.from({ length: 14 }, (_, n) => 4 ** n);
 const sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
@@ -85,6 +97,18 @@ export function createMeasures(): Measures {
     "backend",
     "type",
   ]);
+  const operationSeconds = createHistogram(
+    "gen_ai_client_operation_duration_seconds",
+    "Time of calls to models, by the names of OpenTelemetry's conventions. `error_type` is empty for answered calls.",
+    conventionalSeconds,
+    ["gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request_model", "error_type"],
+  );
+  const tokenUsage = createHistogram(
+    "gen_ai_client_token_usage",
+    "Tokens of calls to models, by the names of OpenTelemetry's conventions. `gen_ai_token_type` is input or output.",
+    conventionalTokens,
+    ["gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request_model", "gen_ai_token_type"],
+  );
   const ended = createCounter("gantry_predictions_ended_total", "Ended predictions, failed ones by type of error.", [
     "outcome",
     "type",
@@ -129,7 +153,7 @@ export function createMeasures(): Measures {
   const all = [
     ...[requests, requestSeconds, addedSeconds, batchItems, batchSeconds, refusals, slotSeconds, modelSeconds],
     ...[modelFailures, ended, tokens, charged, runsEnded, attempts, attemptSeconds, filesInspected, spans],
-    ...[backendCalls, failovers, backendWaitSeconds],
+    ...[backendCalls, failovers, backendWaitSeconds, operationSeconds, tokenUsage],
   ];
 
   // Caches the cells of each route and method, so that a request builds no labels.
@@ -180,11 +204,16 @@ export function createMeasures(): Measures {
     slotAwaited(way, milliseconds) {
       slotSeconds.at(way).observe(milliseconds / 1000);
     },
-    modelCalled(backend, milliseconds, failure) {
+    modelCalled(backend, milliseconds, failure, figures) {
       modelSeconds.at(backend).observe(milliseconds / 1000);
       // A cancellation is not a failure of the backend.
       if (failure !== undefined && failure !== "generation_cancelled")
         modelFailures.at(`${backend}\n${failure}`).value++;
+      if (!figures) return;
+      const labels = `${figures.operation}\n${figures.provider}\n${figures.model}`;
+      operationSeconds.at(`${labels}\n${failure ?? ""}`).observe(milliseconds / 1000);
+      if (figures.inputTokens !== undefined) tokenUsage.at(`${labels}\ninput`).observe(figures.inputTokens);
+      if (figures.outputTokens !== undefined) tokenUsage.at(`${labels}\noutput`).observe(figures.outputTokens);
     },
     backendCalled(model, backend, failure) {
       backendCalls.at(`${model}\n${backend}\n${failure ?? "answered"}`).value++;
@@ -218,6 +247,10 @@ export function createMeasures(): Measures {
     },
     text: () => all.map((metric) => metric.text()).join(""),
     described: all,
+    conventional: [
+      { name: "gen_ai.client.operation.duration", unit: "s", histogram: operationSeconds },
+      { name: "gen_ai.client.token.usage", unit: "{token}", histogram: tokenUsage },
+    ],
   };
 }
 

@@ -1,5 +1,6 @@
 import { sleep } from "../../kernel/sleep.ts";
 import type { Net } from "../net/net.ts";
+import { nanoseconds, postOtlp, toAttributes } from "./otlp.ts";
 import type { Attributes, SpanOptions } from "./telemetry.ts";
 import type { FinishedSpan, SpanSink } from "./tracer.ts";
 
@@ -27,8 +28,6 @@ const perCall = 512;
 const callMs = 10_000;
 const tries = 4;
 const lastCallMs = 3_000;
-const retryable = new Set([429, 502, 503, 504]);
-
 const kinds: Record<NonNullable<SpanOptions["kind"]>, number> = {
   internal: 1,
   server: 2,
@@ -47,7 +46,7 @@ const kinds: Record<NonNullable<SpanOptions["kind"]>, number> = {
 export function createOtlpExporter(options: OtlpOptions): OtlpExporter {
   const { net, endpoint, onFate, everyMs = 2_000, pauseMs = 1_000 } = options;
   const url = `${endpoint.replace(/\/+$/, "")}/v1/traces`;
-  const headers = { ...options.headers, "content-type": "application/json" };
+  const { headers } = options;
   const resource = { attributes: toAttributes(options.resource) };
   const waiting: FinishedSpan[] = [];
   const ending = new AbortController();
@@ -80,22 +79,10 @@ export function createOtlpExporter(options: OtlpOptions): OtlpExporter {
     const scope = { name: "gantry" };
     const body = JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ scope, spans: batch.map(toOtlp) }] }] });
     for (let attempt = 1; ; attempt++) {
-      const [trouble, isRetryable] = await post(body);
+      const limitMs = ending.signal.aborted ? lastCallMs : callMs;
+      const [trouble, isRetryable] = await postOtlp(net, { url, headers, body, limitMs });
       if (trouble === undefined || !isRetryable || attempt === tries || ending.signal.aborted) return trouble;
       await sleep(pauseMs * 2 ** (attempt - 1));
-    }
-  }
-
-  async function post(body: string): Promise<[trouble: unknown, isRetryable: boolean]> {
-    const limit = ending.signal.aborted ? lastCallMs : callMs;
-    try {
-      const bounds = { totalMs: limit, headersMs: limit, idleMs: limit, maxBytes: 65_536 };
-      const answer = await net.request({ url, method: "POST", headers, body, bounds });
-      await answer.body.dump().catch(() => undefined);
-      if (answer.status >= 200 && answer.status < 300) return [undefined, false];
-      return [new Error(`The collector answered ${answer.status}`), retryable.has(answer.status)];
-    } catch (error) {
-      return [error, true];
     }
   }
 
@@ -127,21 +114,4 @@ function toOtlp({ context, name, kind, from, until, attributes, failure }: Finis
     attributes: toAttributes(failure === undefined ? attributes : { ...attributes, "error.type": failure }),
     ...(failure !== undefined && { status: { code: 2 } }),
   };
-}
-
-/** Nanoseconds since 1970 exceed a safe integer. Microseconds do not. */
-function nanoseconds(milliseconds: number): string {
-  return `${Math.round(milliseconds * 1000)}000`;
-}
-
-function toAttributes(attributes: Attributes): object[] {
-  return Object.entries(attributes)
-    .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => ({ key, value: toValue(value) }));
-}
-
-function toValue(value: string | number | boolean | undefined): object {
-  if (typeof value === "boolean") return { boolValue: value };
-  if (typeof value !== "number") return { stringValue: String(value) };
-  return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
 }

@@ -1,7 +1,14 @@
 import type { ErrorType, RunErrorType } from "@gantry/wire";
 
-/** Spans go to third parties: no prompts, credentials or paths with ids. */
-export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
+/** Spans go to third parties: no credentials or paths with ids, and content only if `capturesContent`. */
+export type Attributes = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+
+const mostContentChars = 16 * 1024;
+
+/** A text for an attribute. Collectors refuse large ones. */
+export function boundedContent(text: string): string {
+  return text.length <= mostContentChars ? text : `${text.slice(0, mostContentChars).toWellFormed()}…`;
+}
 
 /** W3C Trace Context. */
 export interface SpanContext {
@@ -65,10 +72,22 @@ export interface EndedFigures {
   chargedMicros: number;
 }
 
+/** A call to a model in the terms of OpenTelemetry's conventions for generative AI. */
+export interface ModelCallFigures {
+  operation: string;
+  provider: string;
+  /** The name at the provider. Empty for backends with one model. */
+  model: string;
+  inputTokens?: number | undefined;
+  outputTokens?: number | undefined;
+}
+
 export type WebhookOutcome = "delivered" | "retried" | "failed" | "gone";
 
 /** Described in gauges.ts. */
 export type GaugeName =
+  | "processesServing"
+  | "processesMissing"
   | "databaseUp"
   | "databaseFull"
   | "databaseConnectionsIdle"
@@ -102,9 +121,12 @@ export interface PostgresInfo {
 /**
  * The telemetry port: metrics and traces of features, surfaces and engines. Every measurement is on the path of a request:
  * it costs some tens of nanoseconds, never waits and never throws. Label values are bounded: route templates, error types,
- * backend types; never an id or a user. Models are named only if they list several backends, and only the first thousand.
+ * backend types; never an id or a user. Of models, only the first thousand are named.
  */
 export interface Telemetry {
+  /** The operator wants prompts, answers, and arguments and results of tools in spans. */
+  readonly capturesContent: boolean;
+
   /** Takes the client's headers of W3C Trace Context. */
   requestStarted(traceparent: string | undefined, tracestate: string | undefined): Activity & { startedAt: number };
   requestEnded(activity: Activity & { startedAt: number }, end: RequestEnd): void;
@@ -113,7 +135,7 @@ export interface Telemetry {
   admissionRefused(type: ErrorType): void;
   slotAwaited(way: Way, milliseconds: number): void;
   /** `backend` is the type of the backend. */
-  modelCalled(backend: string, milliseconds: number, failure: ErrorType | undefined): void;
+  modelCalled(backend: string, milliseconds: number, failure: ErrorType | undefined, figures?: ModelCallFigures): void;
   /** A try at one of the backends that a model lists. `failure` is a status, or why no answer arrived. */
   backendCalled(model: string, backend: string, failure: string | undefined): void;
   /** Another backend is tried after this one failed. */
@@ -140,6 +162,8 @@ export interface Telemetry {
   /** The current span, to pass on. Undefined outside of a trace. */
   traceparent(): string | undefined;
   tracestate(): string | undefined;
+  /** The id of the current trace if it is recorded. */
+  traceId(): string | undefined;
 }
 
 const nowhere: Activity = {
@@ -150,6 +174,7 @@ export const silentSpan: Span = { set() {}, fail() {} };
 
 /** Measures nothing. For tests and tools. */
 export const noTelemetry: Telemetry = {
+  capturesContent: false,
   requestStarted: () => ({ ...nowhere, startedAt: 0 }),
   requestEnded() {},
   batchWritten() {},
@@ -170,4 +195,5 @@ export const noTelemetry: Telemetry = {
   past() {},
   traceparent: () => undefined,
   tracestate: () => undefined,
+  traceId: () => undefined,
 };

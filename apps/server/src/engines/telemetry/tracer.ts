@@ -27,7 +27,7 @@ export interface SpanSink {
 }
 
 export interface Tracer
-  extends Pick<Telemetry, "within" | "resumed" | "inSpan" | "past" | "traceparent" | "tracestate"> {
+  extends Pick<Telemetry, "within" | "resumed" | "inSpan" | "past" | "traceparent" | "tracestate" | "traceId"> {
   /** `end` records the first span. If nothing is recorded, the activity passes the parent on. */
   begin(traceparent: string | undefined, tracestate: string | undefined): Activity;
   end(activity: Activity, span: Omit<FinishedSpan, "context" | "until">): void;
@@ -37,7 +37,7 @@ export interface Tracer
 }
 
 class OpenSpan implements Span {
-  attributes: Record<string, string | number | boolean | undefined>;
+  attributes: Record<string, Attributes[string]>;
   failure: string | undefined;
 
   constructor(attributes: Attributes | undefined) {
@@ -131,6 +131,10 @@ export function createTracer(sink: SpanSink | undefined, ratio: number): Tracer 
       return span && formatTraceparent(span);
     },
     tracestate: () => activities.getStore()?.span?.state,
+    traceId() {
+      const span = sink && activities.getStore()?.span;
+      return span?.sampled ? span.traceId : undefined;
+    },
   };
 }
 
