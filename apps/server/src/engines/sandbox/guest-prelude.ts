@@ -8,9 +8,10 @@ export const mostLogChars = 16_384;
  * the interpreter, so that only text crosses to the host. It takes the built-in functions before the program can change
  * them; a changed built-in object affects only the program's own text.
  *
- * Its value is a function that takes the host's `emit` and returns `{accept, settle, explain}`.
+ * Its value is a function that takes the host's `emit` and, for a program with files, `ask`. It returns
+ * `{accept, settle, explain}`.
  */
-export const guestPrelude = `(emit) => {
+export const guestPrelude = `(emit, ask) => {
   "use strict";
   const { stringify, parse } = JSON;
   const { from } = Array;
@@ -65,6 +66,28 @@ export const guestPrelude = `(emit) => {
     for (let at = 0; at < values.length && line.length <= ${mostLogChars}; at++) line += (at > 0 ? " " : "") + cut(logged(values[at]), ${mostLogChars});
     emit(crossing(slice(line, 0, ${mostLogChars + 1})));
   };
+  if (ask) {
+    const [Bytes, Buffer, isView, TheTypeError] = [Uint8Array, ArrayBuffer, ArrayBuffer.isView, TypeError];
+    const pathOf = (path) => {
+      if (typeof path !== "string" || path.includes("\\0")) throw new TheTypeError("A path is a text such as /notes/today.md");
+      return toWellFormed(path);
+    };
+    const contentOf = (content) => {
+      if (typeof content === "string") {
+        if (content.includes("\\0")) throw new TheTypeError("The text contains a NUL character: write it as bytes");
+        return toWellFormed(content);
+      }
+      if (isView(content)) return new Bytes(new Bytes(content.buffer, content.byteOffset, content.byteLength)).buffer;
+      if (content instanceof Buffer) return content;
+      throw new TheTypeError("files.write takes a text or bytes (Uint8Array, ArrayBuffer)");
+    };
+    globalThis.files = {
+      read: (path) => ask("readText", pathOf(path)),
+      readBytes: (path) => new Bytes(ask("readBytes", pathOf(path))),
+      list: (path = "/") => parse(ask("list", pathOf(path))),
+      write: (path, content) => ask("write", pathOf(path), contentOf(content)),
+    };
+  }
   globalThis.console = { log, info: log, warn: log, error: log, debug: log };
 
   return {

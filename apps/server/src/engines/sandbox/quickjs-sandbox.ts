@@ -1,8 +1,9 @@
 import { fault } from "../../kernel/errors.ts";
 import { createFairQueue } from "../../kernel/fair-queue.ts";
-import { createJobThreads, type OnThreadTrouble } from "../../kernel/job-threads.ts";
-import { type ProgramJob, type ProgramLimits, tookTooLong, tookTooMuch } from "./protocol.ts";
+import { createJobThreads, type JobThreads, type OnThreadTrouble } from "../../kernel/job-threads.ts";
+import { type ProgramJob, type ProgramLimits, tookTooLong, tookTooMuch, waitedTooLong } from "./protocol.ts";
 import type { Sandbox, SandboxResult } from "./sandbox.ts";
+import { type ServedFiles, serveFiles } from "./serve-files.ts";
 
 export interface SandboxOptions {
   cpuMs?: number;
@@ -15,6 +16,8 @@ export interface SandboxOptions {
   onTrouble?: OnThreadTrouble;
 }
 
+/** A program with files may wait for them. */
+const wallMsWithFiles = 30_000;
 const mostCodeChars = 1_000_000;
 const mostInputChars = 4_000_000;
 
@@ -42,7 +45,7 @@ export function createQuickjsSandbox(options: SandboxOptions = {}): Sandbox {
   });
 
   return {
-    async run(code, { userId, input, signal }): Promise<SandboxResult> {
+    async run(code, { userId, input, files, signal }): Promise<SandboxResult> {
       signal.throwIfAborted();
       const given = input === undefined ? undefined : JSON.stringify(input);
       if (code.length > mostCodeChars) return failed(`A program can have at most ${mostCodeChars} characters`);
@@ -51,16 +54,30 @@ export function createQuickjsSandbox(options: SandboxOptions = {}): Sandbox {
       if ((given?.length ?? 0) > mostInputChars)
         return failed(`An input can have at most ${mostInputChars} characters`);
       const job: ProgramJob = { code, ...(given !== undefined && { input: given }) };
-      const end = await fairQueue(userId, () => programs.run(job, signal), signal);
+      const served = files && serveFiles(files);
+      const end = await fairQueue(userId, () => programs.run(...withFiles(job, served, signal)), signal).finally(() => {
+        served?.close();
+      });
       signal.throwIfAborted();
+      if (served?.failure() !== undefined) throw served.failure();
       if (end === "stopped") throw fault("service_unavailable", "The server is shutting down");
-      if (end === "too slow") return failed(tookTooLong(cpuMs));
+      if (end === "too slow") return failed(files ? waitedTooLong(wallMsWithFiles) : tookTooLong(cpuMs));
       if (end === "out of memory") return failed(tookTooMuch(memoryBytes));
       if ("failed" in end) return failed("The interpreter failed while it ran the program");
       return end.result;
     },
     close: programs.close,
   };
+}
+
+function withFiles(
+  job: ProgramJob,
+  served: ServedFiles | undefined,
+  signal: AbortSignal,
+): Parameters<JobThreads<ProgramJob, SandboxResult>["run"]> {
+  if (!served) return [job, signal];
+  const { channel } = served;
+  return [{ ...job, files: channel }, signal, { transfer: [channel.port], deadlineMs: wallMsWithFiles }];
 }
 
 const failed = (error: string): SandboxResult => ({ ok: false, error, logs: "" });

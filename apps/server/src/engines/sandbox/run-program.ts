@@ -1,4 +1,5 @@
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime, QuickJSWASMModule } from "quickjs-emscripten";
+import { GuestFiles } from "./guest-files.ts";
 import { guestPrelude, mostLogChars } from "./guest-prelude.ts";
 import { type ProgramJob, type ProgramLimits, tookTooLong, tookTooMuch } from "./protocol.ts";
 import type { SandboxResult } from "./sandbox.ts";
@@ -25,11 +26,14 @@ export function runProgram(interpreter: QuickJSWASMModule, job: ProgramJob, limi
       maxStackSizeBytes: stackBytes,
       interruptHandler: checkTime,
     });
-    const end = execute(runtime, job, logs, checkTime);
+    const files = job.files && new GuestFiles(job.files);
+    const end = execute(runtime, job, { logs, files, checkTime });
     if (isLate) return failed(tookTooLong(limits.cpuMs));
     if (end === undefined) return failed(tookTooMuch(limits.memoryBytes));
     if (end === "waiting") return failed("The program waits for a promise that never settles");
-    if (end.startsWith("=")) return { ok: true, value: end.slice(1), logs: logs.text() };
+    if (end.startsWith("=")) {
+      return { ok: true, value: end.slice(1), logs: logs.text(), ...(files && { writes: files.writes }) };
+    }
     return failed(end.slice(1));
   } catch {
     // The interpreter itself failed: out of memory, or calls deeper than this thread's stack.
@@ -41,13 +45,14 @@ export function runProgram(interpreter: QuickJSWASMModule, job: ProgramJob, limi
 function execute(
   runtime: QuickJSRuntime,
   job: ProgramJob,
-  logs: LogLines,
-  checkTime: () => boolean,
+  { logs, files, checkTime }: { logs: LogLines; files: GuestFiles | undefined; checkTime: () => boolean },
 ): string | undefined | "waiting" {
   const context = runtime.newContext();
   const emit = context.newFunction("emit", (line) => logs.add(context, line));
   const prelude = context.unwrapResult(context.evalCode(guestPrelude, "prelude.js"));
-  const guest = context.unwrapResult(context.callFunction(prelude, context.undefined, emit));
+  const guest = context.unwrapResult(
+    context.callFunction(prelude, context.undefined, emit, files?.functionIn(context) ?? context.undefined),
+  );
   const call = (name: string, argument: QuickJSHandle) =>
     context.callFunction(context.getProp(guest, name), context.undefined, argument);
 
