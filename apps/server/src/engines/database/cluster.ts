@@ -9,12 +9,21 @@ export interface Cluster {
   account: Account;
   dataDir: string;
   logFile: string;
+  maxConnections: number;
 }
 
 export const superuser = "postgres";
 
-export function clusterIn(account: Account): Cluster {
-  return { account, dataDir: join(account.dir, "postgres"), logFile: join(account.dir, "postgres.log") };
+/** Some connections are left for operators' commands. */
+const spareConnections = 15;
+
+export function clusterIn(account: Account, connections = 0): Cluster {
+  return {
+    account,
+    dataDir: join(account.dir, "postgres"),
+    logFile: join(account.dir, "postgres.log"),
+    maxConnections: Math.max(100, connections + spareConnections),
+  };
 }
 
 export async function exists(path: string): Promise<boolean> {
@@ -84,7 +93,6 @@ const serverEnvironment = { PATH: "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 const settings: Record<string, string | number> = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
-  max_connections: 100,
   shared_buffers: "160MB",
   wal_compression: "pglz",
   max_wal_size: "1GB",
@@ -113,11 +121,10 @@ export async function spawnPostmaster(
   port: number,
   extraSettings: Record<string, string | number> = {},
 ): Promise<ChildProcess> {
-  const { account, dataDir, logFile } = cluster;
-  const flags = Object.entries({ ...settings, ...extraSettings, port }).flatMap(([key, value]) => [
-    "-c",
-    `${key}=${value}`,
-  ]);
+  const { account, dataDir, logFile, maxConnections } = cluster;
+  const flags = Object.entries({ ...settings, max_connections: maxConnections, ...extraSettings, port }).flatMap(
+    ([key, value]) => ["-c", `${key}=${value}`],
+  );
   const { file, args, ...identity } = account.command(account.binaries.postgres, ["-D", dataDir, ...flags]);
   const log: FileHandle = await open(logFile, "a", 0o600);
   try {

@@ -25,11 +25,17 @@ export interface EmbeddedOptions extends Pick<ConnectOptions, "poolSize" | "dead
   onWarning?: (text: string) => void;
   /** Receives a message when the server dies, and when it runs again. */
   onTrouble?: (text: string, error?: unknown) => void;
+  /** Connections of all processes that use the server. */
+  connections?: number | undefined;
+  /** The server runs again, maybe on another port. */
+  onRestart?: (port: number) => void;
+  /** The server's log shows that its disk is full. */
+  onFull?: () => void;
   /** Detected by default. */
   account?: Account["kind"];
 }
 
-export interface EmbeddedDatabase extends OpenedDatabase {
+export interface EmbeddedDatabase extends OpenedDatabase, Pick<HomeLock, "addHelper"> {
   /** Contains the password. */
   readonly url: string;
   /** Changes when the server restarts. */
@@ -61,13 +67,16 @@ async function startLocked(options: EmbeddedOptions, lock: HomeLock): Promise<Em
     programs,
     onProgress = () => undefined,
     onTrouble = () => undefined,
+    onRestart = () => undefined,
+    onFull = () => undefined,
     account,
+    connections,
     onWarning,
     ...pool
   } = options;
   const known = await readRecord(home);
   const binaries = await findBinaries(programs);
-  const cluster = clusterIn(await chooseAccount(binaries, home, onProgress, account));
+  const cluster = clusterIn(await chooseAccount(binaries, home, onProgress, account), connections);
   const password = known?.password ?? randomBytes(32).toString("hex");
   if (!(await exists(cluster.dataDir))) {
     if (known && known.dataDir !== cluster.dataDir && (await exists(known.dataDir)))
@@ -97,8 +106,11 @@ async function startLocked(options: EmbeddedOptions, lock: HomeLock): Promise<Em
   let database: OwnDatabase | undefined;
   const watch = watchPostmaster(cluster, postmaster, {
     onTrouble,
+    onRestart,
     onEnd: (tail) => {
-      if (mentionsFullDisk(tail)) database?.markFull();
+      if (!mentionsFullDisk(tail)) return;
+      database?.markFull();
+      onFull();
     },
   });
   const port = (): number => watch.current.port;
@@ -116,6 +128,7 @@ async function startLocked(options: EmbeddedOptions, lock: HomeLock): Promise<Em
   }
   return {
     ...connected,
+    addHelper: lock.addHelper,
     get url() {
       return address(role, role);
     },

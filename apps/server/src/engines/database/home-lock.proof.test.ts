@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,4 +33,20 @@ describe.concurrent("a home whose last heartbeat is in the future", () => {
     clearInterval(beating);
     await rm(home, { recursive: true });
   });
+});
+
+test("the next owner of a home ends processes that survived a killed owner, and no others", async () => {
+  const home = await mkdtemp(join(tmpdir(), "home-lock-"));
+  const before = await lockHome(home);
+  const [survivor, forgotten] = [spawn("sleep", ["60"]), spawn("sleep", ["60"])];
+  await before.addHelper(survivor.pid ?? 0);
+  await (await before.addHelper(forgotten.pid ?? 0))();
+  const ended = once(survivor, "exit");
+  await before.release();
+  const next = await lockHome(home);
+  expect(await ended).toEqual([null, "SIGKILL"]);
+  expect(forgotten.exitCode).toBeNull();
+  forgotten.kill();
+  await next.release();
+  await rm(home, { recursive: true });
 });

@@ -1,4 +1,4 @@
-import { link, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { link, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { identify, isStill, type ProcessIdentity, pidNamespace } from "./processes.ts";
@@ -8,6 +8,11 @@ interface Owner extends ProcessIdentity {
 }
 
 export interface HomeLock {
+  /**
+   * Names a process that works on the home for its owner. The next owner ends it first, if it has survived this one.
+   * The returned function forgets it.
+   */
+  addHelper(pid: number): Promise<() => Promise<void>>;
   release(): Promise<void>;
 }
 
@@ -36,7 +41,10 @@ export async function lockHome(home: string): Promise<HomeLock> {
       if (highest > 0) await refuseIfOwned(home, join(dir, `owner.${highest}`), me);
       const mine = join(dir, `owner.${highest + 1}`);
       if (!(await linkExclusively(draft, mine))) continue;
-      if ((await highestNumber(dir)) === highest + 1) return await hold(dir, mine, highest + 1);
+      if ((await highestNumber(dir)) === highest + 1) {
+        await endHelpers(dir, me);
+        return await hold(dir, mine, highest + 1, me);
+      }
       await rm(mine, { force: true });
     }
   } finally {
@@ -84,7 +92,23 @@ async function refuseIfOwned(home: string, file: string, me: Owner): Promise<voi
   if ((await touchedAt()) !== before) throw refusal;
 }
 
-async function hold(dir: string, mine: string, number: number): Promise<HomeLock> {
+const helperName = /^helper\.\d+$/;
+
+/** Helpers end by themselves when their owner is killed, unless they are stopped or busy. */
+async function endHelpers(dir: string, me: Owner): Promise<void> {
+  for (const name of (await readdir(dir)).filter((one) => helperName.test(one))) {
+    const text = await readFile(join(dir, name), "utf8").catch(() => "");
+    const helper = text === "" ? undefined : (JSON.parse(text) as Owner);
+    // In another container the helper ended with its owner.
+    while (helper?.pidNamespace === me.pidNamespace && (await isStill(helper))) {
+      process.kill(helper.pid, "SIGKILL");
+      await sleep(20);
+    }
+    await rm(join(dir, name), { force: true });
+  }
+}
+
+async function hold(dir: string, mine: string, number: number, me: Owner): Promise<HomeLock> {
   await utimes(mine, new Date(), new Date());
   for (const name of await readdir(dir)) {
     const other = Number(/^owner\.(\d+)$/.exec(name)?.[1] ?? 0);
@@ -93,6 +117,16 @@ async function hold(dir: string, mine: string, number: number): Promise<HomeLock
   const heartbeat = setInterval(() => void utimes(mine, new Date(), new Date()).catch(() => undefined), heartbeatMs);
   heartbeat.unref();
   return {
+    async addHelper(pid) {
+      const helper = await identify(pid);
+      const file = join(dir, `helper.${pid}`);
+      if (helper) {
+        const draft = join(dir, `draft-${pid}-${performance.now()}`);
+        await writeFile(draft, JSON.stringify({ ...helper, pidNamespace: me.pidNamespace }), { mode: 0o600 });
+        await rename(draft, file);
+      }
+      return () => rm(file, { force: true });
+    },
     async release() {
       clearInterval(heartbeat);
       await writeFile(mine, "");

@@ -12,6 +12,7 @@ export interface Watch {
 
 export interface WatchEvents {
   onTrouble(text: string, error?: unknown): void;
+  onRestart(port: number): void;
   /** Receives the end of the log each time that a server has ended. */
   onEnd(tail: string): void;
 }
@@ -27,7 +28,11 @@ const logCheckMs = 60_000;
  *                        ▲    └─ failed ─┐
  *                        └── wait longer ┘
  */
-export function watchPostmaster(cluster: Cluster, first: Postmaster, { onTrouble, onEnd }: WatchEvents): Watch {
+export function watchPostmaster(
+  cluster: Cluster,
+  first: Postmaster,
+  { onTrouble, onRestart, onEnd }: WatchEvents,
+): Watch {
   let current = first;
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -45,6 +50,7 @@ export function watchPostmaster(cluster: Cluster, first: Postmaster, { onTrouble
     for (let waitMs = 100; !signal.aborted; waitMs = Math.min(waitMs * 2, longestWaitMs)) {
       try {
         current = await ensurePostmaster(cluster, current.port, () => undefined, failed, signal);
+        onRestart(current.port);
         return onTrouble(`PostgreSQL runs again (process ${current.pid})`);
       } catch (error) {
         if (signal.aborted) return;
