@@ -1,4 +1,4 @@
-import { readableText, type TokenUsage } from "./driver.ts";
+import { readableText, type StopReason, type TokenUsage } from "./driver.ts";
 
 export interface ToolCall {
   /** The upstream's id, or a generated one. Unique within a conversation. */
@@ -172,7 +172,7 @@ export interface ChatResult {
   toolCalls: readonly ToolCall[];
   opaque?: unknown;
   usage: TokenUsage;
-  stop: "end" | "tool_calls" | "length" | "refused" | "stop_sequence";
+  stop: StopReason;
   /** The stop text that ended the answer, if the upstream names it. */
   stopSequence?: string;
   /** The body of the answer to a native request that is not streamed. */

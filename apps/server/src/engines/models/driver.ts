@@ -96,9 +96,14 @@ export interface ModelCall {
   onBegun?: (() => void) | undefined;
 }
 
+/** Why a text model ended its answer. */
+export type StopReason = "end" | "tool_calls" | "length" | "refused" | "stop_sequence";
+
 export interface ModelResult {
   output: Record<string, OutputValue>;
   usage?: TokenUsage;
+  /** Only of text models. */
+  stop?: StopReason;
   /** Time before the upstream began, such as a wait for a busy or starting server. Not charged. */
   waitedMs?: number;
 }

@@ -1,4 +1,11 @@
-import { type Download, NetError, type NetHeaders, type NetRequest, type NetResponse } from "./net.ts";
+import {
+  type Download,
+  type DownloadOptions,
+  NetError,
+  type NetHeaders,
+  type NetRequest,
+  type NetResponse,
+} from "./net.ts";
 
 const maxRedirects = 3;
 const redirects = new Set([301, 302, 303, 307, 308]);
@@ -6,11 +13,7 @@ const redirects = new Set([301, 302, 303, 307, 308]);
 type Request = (request: NetRequest, redirected: boolean) => Promise<NetResponse>;
 
 /** GET with at most three redirects under one deadline. Each address is checked. */
-export async function download(
-  request: Request,
-  from: string | URL,
-  options: { maxBytes: number; signal?: AbortSignal; totalMs?: number; idleMs?: number },
-): Promise<Download> {
+export async function download(request: Request, from: string | URL, options: DownloadOptions): Promise<Download> {
   const deadline = performance.now() + (options.totalMs ?? 300_000);
   let url = from;
   for (let hop = 0; hop <= maxRedirects; hop++) {
@@ -19,7 +22,7 @@ export async function download(
     const { status, headers, body } = await request(
       {
         url,
-        headers: { accept: "*/*", "user-agent": "gantry" },
+        headers: { accept: options.accept ?? "*/*", "user-agent": "gantry" },
         bounds: { totalMs: remaining, headersMs: 30_000, idleMs: options.idleMs ?? 30_000, maxBytes: options.maxBytes },
         ...(options.signal && { signal: options.signal }),
       },
@@ -42,7 +45,7 @@ export async function download(
       cut(body);
       throw new NetError("too_large", `The file is longer than ${options.maxBytes} bytes`);
     }
-    return { body, contentType: one(headers["content-type"]), filename: filenameOf(headers, url) };
+    return { body, contentType: one(headers["content-type"]), filename: filenameOf(headers, url), url: String(url) };
   }
   throw new NetError("too_many_redirects", `The server redirects more than ${maxRedirects} times`);
 }

@@ -108,6 +108,17 @@ export interface Download {
   contentType: string | undefined;
   /** From the server or the path, without directories. */
   filename: string | undefined;
+  /** After redirects. */
+  url: string;
+}
+
+export interface DownloadOptions {
+  maxBytes: number;
+  signal?: AbortSignal;
+  totalMs?: number;
+  idleMs?: number;
+  /** The `Accept` header; default: any type. */
+  accept?: string;
 }
 
 /**
@@ -127,9 +138,6 @@ export interface Net {
   request(request: NetRequest): Promise<NetResponse>;
   dispatch(request: NetRequest, handler: NetHandler): void;
   /** Rejects with `status` unless the answer is 200. */
-  download(
-    url: string | URL,
-    options: { maxBytes: number; signal?: AbortSignal; totalMs?: number; idleMs?: number },
-  ): Promise<Download>;
+  download(url: string | URL, options: DownloadOptions): Promise<Download>;
   close(): Promise<void>;
 }

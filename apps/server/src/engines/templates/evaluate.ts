@@ -30,29 +30,44 @@ interface Names {
   outer: Names | undefined;
 }
 
-/** Renders like Handlebars without escaping, within the bounds above. */
-export function evaluate(program: Program, input: unknown): string {
-  const rendering = new Rendering(input);
-  rendering.run(program, { context: input, outer: undefined, loop: undefined, names: undefined });
-  return rendering.result;
-}
-
-class Rendering implements Work {
-  result = "";
+/** Renders templates over one input like Handlebars without escaping. The bounds above hold for all of them together. */
+export class Rendering implements Work {
   readonly #root: unknown;
+  readonly #top: Scope;
+  readonly #subject: string;
+  #result = "";
+  #length = 0;
   #steps = 0;
   #characters = 0;
 
-  constructor(root: unknown) {
+  /** `subject` begins the messages of faults. */
+  constructor(root: unknown, subject: string) {
     this.#root = root;
+    this.#top = { context: root, outer: undefined, loop: undefined, names: undefined };
+    this.#subject = subject;
+  }
+
+  text(program: Program): string {
+    this.#result = "";
+    this.#run(program, this.#top);
+    return this.#result;
+  }
+
+  /** A template that is one placeholder keeps the type of the value; undefined if it is missing. */
+  value(program: Program): unknown {
+    const [part] = program;
+    if (program.length !== 1 || part?.kind !== "output" || part.value.kind !== "path") return this.text(program);
+    const value = this.#value(part.value, this.#top);
+    this.#count(typeof value === "string" ? value.length : (JSON.stringify(value)?.length ?? 0));
+    return value;
   }
 
   charge(characters: number): void {
     this.#characters += characters;
-    if (this.#characters > maxCharacters) throw tooMuch();
+    if (this.#characters > maxCharacters) throw this.#tooMuch();
   }
 
-  run(program: Program, scope: Scope): void {
+  #run(program: Program, scope: Scope): void {
     for (const part of program) {
       this.#step();
       if (part.kind === "text") this.#write(part.text);
@@ -63,15 +78,23 @@ class Rendering implements Work {
 
   #step(): void {
     this.#steps += 1;
-    if (this.#steps > maxSteps) throw tooMuch();
+    if (this.#steps > maxSteps) throw this.#tooMuch();
   }
 
   #write(text: string): void {
-    this.result += text;
-    if (this.result.length > maxResultLength) {
-      const msg = `The goal is longer than ${maxResultLength} characters with this input`;
-      throw fault("string_too_long", msg, { loc: ["body", "input"], ctx: { max_length: maxResultLength } });
-    }
+    this.#result += text;
+    this.#count(text.length);
+  }
+
+  #count(characters: number): void {
+    this.#length += characters;
+    if (this.#length <= maxResultLength) return;
+    const msg = `${this.#subject} is longer than ${maxResultLength} characters with this input`;
+    throw fault("string_too_long", msg, { loc: ["body", "input"], ctx: { max_length: maxResultLength } });
+  }
+
+  #tooMuch(): Error {
+    return fault("value_error", `${this.#subject} loops too often over this input`, { loc: ["body", "input"] });
   }
 
   #block(block: Block, scope: Scope): void {
@@ -81,21 +104,21 @@ class Rendering implements Work {
       case "unless": {
         const zeroCounts = value === 0 && block.includeZero && isTruthy(this.#value(block.includeZero, scope));
         const isMet = isTruthy(value) || Boolean(zeroCounts);
-        this.run(isMet === (block.form === "if") ? block.body : block.otherwise, scope);
+        this.#run(isMet === (block.form === "if") ? block.body : block.otherwise, scope);
         break;
       }
       case "with":
-        if (isTruthy(value) || value === 0) this.run(block.body, within(scope, value, block, [value]));
-        else this.run(block.otherwise, scope);
+        if (isTruthy(value) || value === 0) this.#run(block.body, within(scope, value, block, [value]));
+        else this.#run(block.otherwise, scope);
         break;
       case "each":
         this.#each(block, value, scope);
         break;
       case "section":
-        if (value === true) this.run(block.body, scope);
-        else if (value === false || value === null || value === undefined) this.run(block.otherwise, scope);
+        if (value === true) this.#run(block.body, scope);
+        else if (value === false || value === null || value === undefined) this.#run(block.otherwise, scope);
         else if (Array.isArray(value)) this.#each(block, value, scope);
-        else this.run(block.body, within(scope, value, block, []));
+        else this.#run(block.body, within(scope, value, block, []));
         break;
     }
   }
@@ -104,13 +127,13 @@ class Rendering implements Work {
     const isObject = typeof value === "object" && value !== null;
     const keys = isObject && !Array.isArray(value) ? Object.keys(value) : undefined;
     const length = keys?.length ?? (isObject ? (value as readonly unknown[]).length : 0);
-    if (length === 0) this.run(block.otherwise, scope);
+    if (length === 0) this.#run(block.otherwise, scope);
     for (let index = 0; index < length; index++) {
       this.#step();
       const key = keys?.[index] ?? index;
       const entry = (value as Record<string | number, unknown>)[key];
       const loop = { key, index, first: index === 0, last: index === length - 1, outer: scope.loop };
-      this.run(block.body, { ...within(scope, entry, block, [entry, key]), loop });
+      this.#run(block.body, { ...within(scope, entry, block, [entry, key]), loop });
     }
   }
 
@@ -158,8 +181,4 @@ function within(scope: Scope, context: unknown, block: Block, values: readonly u
     loop: scope.loop,
     names: block.names.length > 0 ? { of: block.names, values, outer: scope.names } : scope.names,
   };
-}
-
-function tooMuch(): Error {
-  return fault("value_error", "The goal loops too often over this input", { loc: ["body", "input"] });
 }

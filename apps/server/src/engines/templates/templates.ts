@@ -30,4 +30,9 @@ export interface TemplateCheck {
 export interface Templates {
   check(source: string): TemplateCheck;
   render(source: string, input: unknown): string;
+  /**
+   * Renders every text in a JSON value over `data`. A text that is one placeholder keeps the type of its value; a field
+   * whose placeholder is missing is left out. The bounds hold for all texts together.
+   */
+  fill(template: unknown, data: unknown): unknown;
 }

@@ -46,9 +46,45 @@ export const sealedColumns: readonly SealedColumn[] = [
     context: ([owner, id, url = ""]) => `tool-server:${owner}:${id}:${new URL(url).hostname}`,
   },
   {
+    table: "tool_server_oauth",
+    column: "sealed_secret",
+    of: ["server_id"],
+    context: ([server]) => `tool-server-secret:${server}`,
+  },
+  {
+    table: "tool_server_clients",
+    column: "sealed",
+    of: ["server_id", "redirect_uri"],
+    context: ([server, redirect]) => `tool-server-client:${server}:${redirect}`,
+  },
+  {
+    table: "tool_server_flows",
+    column: "sealed",
+    of: ["user_id", "server_id"],
+    context: ([user, server]) => `tool-server-flow:${user}:${server}`,
+  },
+  {
+    table: "tool_server_authorizations",
+    column: "sealed_tokens",
+    of: ["user_id", "server_id"],
+    context: ([user, server]) => `tool-server-tokens:${user}:${server}`,
+  },
+  {
     table: "run_secrets",
     column: "sealed",
     of: ["run_id", "id"],
     context: ([run, id]) => `run-secret:${run}:${id}`,
+  },
+  {
+    table: "run_webhooks",
+    column: "target",
+    of: ["user_id", "run_id"],
+    context: ([user, run]) => `webhook:${user}:${run}`,
+  },
+  {
+    table: "triggers",
+    column: "verification_secret",
+    of: ["owner_id", "id"],
+    context: ([owner, id]) => `trigger:${owner}:${id}`,
   },
 ];

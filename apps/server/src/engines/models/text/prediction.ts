@@ -37,7 +37,7 @@ export function runAsChat(answer: (request: TextRequest) => Promise<ChatResult>)
       ...(typeof seed === "number" && { seed }),
     });
     if (result.stop === "refused") throw refusedContent(new Error("The upstream stopped its answer as refused"));
-    return { output: { [ownName]: result.text }, usage: result.usage };
+    return { output: { [ownName]: result.text }, usage: result.usage, stop: result.stop };
   };
 }
 
