@@ -194,3 +194,45 @@ test("known, foreign, empty and Kubernetes variables are not reported", () => {
     }),
   ).toEqual([]);
 });
+
+test("settings of sign-in", () => {
+  const provider = { GANTRY_OIDC_ISSUER: "https://id.test/o/gantry/", GANTRY_OIDC_CLIENT_ID: "gantry" };
+  const read = readConfig(
+    {
+      ...provider,
+      GANTRY_SIGN_IN: " oidc, link ",
+      GANTRY_OIDC_PLAN_GROUPS: "cn=heavy = pro,*=free",
+      GANTRY_OIDC_ALLOWED_DOMAINS: "Example.com, other.test",
+      GANTRY_TRUSTED_PROXIES: "10.0.0.0/8,::1",
+    },
+    "/tmp",
+  );
+  expect(read).toMatchObject({
+    // A slash at the end is part of an issuer.
+    GANTRY_OIDC_ISSUER: provider.GANTRY_OIDC_ISSUER,
+    GANTRY_SIGN_IN: ["oidc", "link"],
+    GANTRY_OIDC_ALLOWED_DOMAINS: ["example.com", "other.test"],
+    GANTRY_OIDC_ADMIN_GROUPS: [],
+    GANTRY_TRUSTED_PROXIES: [{ kind: "range" }, { kind: "range" }],
+  });
+  expect(read.GANTRY_OIDC_PLAN_GROUPS.at(-1)).toEqual({ group: "*", plan: "free" });
+  expect(readConfig({}, "/tmp")).toMatchObject({ GANTRY_SIGN_IN: undefined, GANTRY_PASSWORD_MIN_LENGTH: 10 });
+  expect(faultsOf({ GANTRY_SIGN_IN: "saml" })).toEqual([
+    "  GANTRY_SIGN_IN must be some of link, key, password, oidc, separated by commas",
+  ]);
+  expect(faultsOf({ GANTRY_SIGN_IN: "," })).toHaveLength(1);
+  expect(faultsOf({ GANTRY_SIGN_IN: "oidc" })).toEqual([
+    "  GANTRY_OIDC_ISSUER must be set because GANTRY_SIGN_IN contains oidc",
+  ]);
+  expect(faultsOf({ GANTRY_OIDC_CLIENT_SECRET: "x" })).toEqual([
+    "  GANTRY_OIDC_ISSUER must be set because GANTRY_OIDC_CLIENT_SECRET is set",
+  ]);
+  expect(faultsOf({ GANTRY_OIDC_ISSUER: provider.GANTRY_OIDC_ISSUER })).toHaveLength(1);
+  for (const GANTRY_TRUSTED_PROXIES of ["proxy.lan", "10.0.0.1:80", "1"]) {
+    expect(faultsOf({ GANTRY_TRUSTED_PROXIES })).toEqual([
+      "  GANTRY_TRUSTED_PROXIES must be IP addresses and networks, separated by commas",
+    ]);
+  }
+  for (const GANTRY_OIDC_PLAN_GROUPS of ["pro", "=pro", "a="])
+    expect(faultsOf({ GANTRY_OIDC_PLAN_GROUPS })).toHaveLength(1);
+});

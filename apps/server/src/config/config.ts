@@ -3,13 +3,16 @@ import { isAbsolute, resolve } from "node:path";
 import { isBucketName } from "../kernel/bucket-name.ts";
 import { modelSettings } from "./model-settings.ts";
 import { certificates, egressProxy, privateNetworks, proxyAddress } from "./network-settings.ts";
+import { defaultHome } from "./own-folder.ts";
 import {
   choice,
   engineAddress,
   flag,
+  flagOn,
   headerValue,
   integer,
   optional,
+  processes,
   type Setting,
   sealingKey,
   text,
@@ -19,33 +22,8 @@ import {
   wrong,
 } from "./setting-kinds.ts";
 import { checkDatabaseUrl, contradicting, missingTogether } from "./setting-rules.ts";
-
-const shares = "a number from 0 to 1";
-
-const headerPairs = "name=value pairs separated by commas";
-
-/** In the format of the OpenTelemetry environment variables. */
-function readHeaders(given: string | undefined): Record<string, string> | undefined {
-  if (given === undefined) return undefined;
-  const pairs = given.split(",").map((pair) => {
-    const at = pair.indexOf("=");
-    const name = pair.slice(0, at).trim().toLowerCase();
-    const value = decoded(pair.slice(at + 1).trim());
-    if (at < 1 || !/^[a-z0-9_-]+$/.test(name) || value === undefined || !/^[\x20-\x7e]*$/.test(value)) {
-      wrong(`must be ${headerPairs}`);
-    }
-    return [name, value];
-  });
-  return Object.fromEntries(pairs);
-}
-
-function decoded(value: string): string | undefined {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return undefined;
-  }
-}
+import { signInSettings } from "./sign-in-settings.ts";
+import { telemetrySettings } from "./telemetry-settings.ts";
 
 const origins = "origins such as https://app.example.com, separated by commas, or *";
 
@@ -66,7 +44,10 @@ export const settings = {
     (given) => /^[A-Za-z0-9._:%-]+$/.test(given),
     "127.0.0.1",
   ),
-  GANTRY_HOME: text("Folder for all local state: database, files, keys.", ".gantry"),
+  GANTRY_HOME: text(
+    "Folder for all local state: database, files, keys. Without a checkout the default is ~/.gantry.",
+    defaultHome,
+  ),
   GANTRY_POSTGRES_BIN: textLike(
     "Folder with the PostgreSQL 18 programs (postgres, initdb, …) that the embedded database uses instead of the bundled ones.",
     "an absolute path",
@@ -79,7 +60,7 @@ export const settings = {
   ),
   GANTRY_CORS_ORIGINS: {
     meaning:
-      "Origins whose pages may call the routes for OpenAI and Anthropic clients, separated by commas; * for all.",
+      "Origins whose pages may call /mcp and the routes for OpenAI and Anthropic clients, separated by commas; * for all.",
     shown: "unset",
     takes: origins,
     read: readOrigins,
@@ -90,6 +71,8 @@ export const settings = {
     32,
     512,
   ),
+  GANTRY_TEAM_CREATION: choice("Who may create teams: everyone, or admins only.", ["admin", "everyone"], "admin"),
+  ...signInSettings,
   GANTRY_ALLOW_PRIVATE_NETWORK: privateNetworks(
     "Private addresses that users' outgoing calls may reach: a list such as 127.0.0.1:8188, 10.20.0.0/16, gpu.lan:8000. " +
       "1 allows all private and loopback addresses.",
@@ -121,7 +104,14 @@ export const settings = {
   ),
   GANTRY_NEW_SECRET_KEY: sealingKey("New encryption key for `gantry rekey`. The server ignores it."),
   ...modelSettings,
+  GANTRY_KEEP_INPUTS: flagOn("Set to 0 to keep no inputs of predictions with their results."),
   GANTRY_RESULT_DAYS: integer("Days to keep results, runs and files of predictions.", 30, 1, 36_500),
+  GANTRY_THREAD_DAYS: integer(
+    "Days to keep a thread and its runs after the end of its last run. 0 keeps it as long as other runs.",
+    0,
+    0,
+    36_500,
+  ),
   GANTRY_UPLOAD_DAYS: integer(
     "Days to keep uploaded files. 0 keeps them until their owner deletes them.",
     0,
@@ -136,6 +126,7 @@ export const settings = {
   ),
   GANTRY_DELIVERY_DAYS: integer("Days to keep webhook delivery records.", 30, 1, 36_500),
   GANTRY_USAGE_DAYS: integer("Days to keep single usage rows. Totals are kept forever.", 400, 1, 36_500),
+  GANTRY_AUDIT_DAYS: integer("Days to keep the audit log. 0 keeps it forever.", 400, 0, 36_500),
   GANTRY_LOG_LEVEL: choice(
     "Log level. debug logs every request.",
     ["debug", "info", "warn", "error", "silent"],
@@ -143,31 +134,14 @@ export const settings = {
   ),
   GANTRY_METRICS_KEY: headerValue("Key for /metrics only, for Prometheus. An admin's API key works too.", 16, 512),
   GANTRY_METRICS_OPEN: flag("Set to 1 to serve /metrics without a key."),
-  OTEL_EXPORTER_OTLP_ENDPOINT: webAddress(
-    "OpenTelemetry collector for traces (OTLP over HTTP, JSON): the base URL before /v1/traces.",
-  ),
-  OTEL_EXPORTER_OTLP_HEADERS: {
-    meaning: "Headers for the collector. Values are percent-encoded.",
-    shown: "unset",
-    takes: headerPairs,
-    read: readHeaders,
-  } satisfies Setting<Record<string, string> | undefined>,
-  OTEL_SERVICE_NAME: text("Service name in traces.", "gantry"),
-  OTEL_TRACES_SAMPLER_ARG: {
-    meaning: "Share of traces to record. A caller's sampling decision takes precedence.",
-    shown: "1",
-    takes: shares,
-    read: (given: string | undefined) => {
-      if (given === undefined) return 1;
-      const ratio = Number(given);
-      if (!/^\d*\.?\d+$/.test(given) || ratio > 1) wrong(`must be ${shares}`);
-      return ratio;
-    },
-  } satisfies Setting<number>,
+  ...telemetrySettings,
   GANTRY_ROLE: choice(
     "What this process does: everything (all), requests without queued work (api), or queued work only (worker).",
     ["all", "api", "worker"],
     "all",
+  ),
+  GANTRY_PROCESSES: processes(
+    "Processes that serve requests and run work, on one port. auto is half of the processors, at least 1.",
   ),
   GANTRY_STOP_DELAY_SECONDS: integer(
     "Seconds to keep serving after a stop signal while /readyz answers 503, so that load balancers notice first.",
@@ -181,8 +155,22 @@ export const settings = {
     1,
     3600,
   ),
-  GANTRY_WORKER_PARALLEL: integer("Queued predictions that one worker process runs at once.", 64, 1, 1000),
-  GANTRY_RUN_PARALLEL: integer("Agent runs that one worker process runs at once.", 64, 1, 1000),
+  GANTRY_WORKER_PARALLEL: integer(
+    "Queued predictions that this server runs at once, in all its processes together.",
+    64,
+    1,
+    1000,
+  ),
+  GANTRY_SEARXNG_URL: webAddress(
+    "SearXNG server for the tool web_search, for all agents without a provider of their own. It must allow JSON results " +
+      "(search.formats) and may have a private address.",
+  ),
+  GANTRY_RUN_PARALLEL: integer(
+    "Agent runs that this server works on at once, in all its processes together.",
+    64,
+    1,
+    1000,
+  ),
   S3_ENDPOINT: webAddress("S3 server other than AWS: scheme, host and port. Needs S3_BUCKET."),
   S3_PUBLIC_ENDPOINT: webAddress("URL of the S3 server for clients, if it differs from S3_ENDPOINT."),
   S3_BUCKET: textLike(
@@ -213,7 +201,7 @@ export const settings = {
 
 export type Config = Readonly<{ [K in keyof typeof settings]: ReturnType<(typeof settings)[K]["read"]> }>;
 
-export function readSetting<Name extends keyof Config>(environment: NodeJS.ProcessEnv, name: Name): Config[Name] {
+function readSetting<Name extends keyof Config>(environment: NodeJS.ProcessEnv, name: Name): Config[Name] {
   const setting: Setting<unknown> = settings[name];
   try {
     const preferred = setting.also === undefined ? undefined : given(environment, setting.also);

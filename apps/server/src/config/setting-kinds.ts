@@ -1,3 +1,5 @@
+import { availableParallelism } from "node:os";
+
 /** A row of the settings table. `read` receives the trimmed value, or undefined if unset. */
 export interface Setting<T> {
   meaning: string;
@@ -39,6 +41,31 @@ export const integer = (meaning: string, fallback: number, min: number, max: num
   return { meaning, shown: String(fallback), takes, read };
 };
 
+const mostProcesses = 64;
+
+export const processes = (meaning: string): Setting<number> => {
+  const { read } = integer(meaning, 1, 1, mostProcesses);
+  const takes = `auto or a whole number from 1 to ${mostProcesses}`;
+  return {
+    meaning,
+    shown: "auto",
+    takes,
+    read(given) {
+      if (given === undefined || given === "auto") return ofThisMachine();
+      try {
+        return read(given);
+      } catch {
+        return wrong(`must be ${takes}`);
+      }
+    },
+  };
+};
+
+/** The other half is for PostgreSQL, pictures and model servers. */
+function ofThisMachine(): number {
+  return Math.min(mostProcesses, Math.max(1, Math.floor(availableParallelism() / 2)));
+}
+
 /** Undefined if unset: the default depends on other settings. */
 export const optionalFlag = (meaning: string, shown: string): Setting<boolean | undefined> => {
   const takes = "1 or 0";
@@ -54,6 +81,12 @@ export const optionalFlag = (meaning: string, shown: string): Setting<boolean | 
 export const flag = (meaning: string): Setting<boolean> => {
   const { read, ...rest } = optionalFlag(meaning, "0");
   return { ...rest, read: (given) => read(given) ?? false };
+};
+
+/** On unless it is switched off. */
+export const flagOn = (meaning: string): Setting<boolean> => {
+  const { read, ...rest } = optionalFlag(meaning, "1");
+  return { ...rest, read: (given) => read(given) ?? true };
 };
 
 export const choice = <const T extends string>(meaning: string, allowed: readonly T[], fallback: T): Setting<T> => {

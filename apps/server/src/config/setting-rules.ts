@@ -8,7 +8,9 @@ const requirements: readonly (readonly [given: string[], required: string[]])[] 
   [[...s3Keys, "S3_SESSION_TOKEN"], s3Keys],
   [["GANTRY_FILES_URL"], ["GANTRY_PUBLIC_URL"]],
   [["GANTRY_LLM_KEY"], ["GANTRY_LLM_URL"]],
-  [["OTEL_EXPORTER_OTLP_HEADERS"], ["OTEL_EXPORTER_OTLP_ENDPOINT"]],
+  [["GANTRY_OIDC_ISSUER"], ["GANTRY_OIDC_CLIENT_ID"]],
+  [["GANTRY_OIDC_CLIENT_ID", "GANTRY_OIDC_CLIENT_SECRET"], ["GANTRY_OIDC_ISSUER"]],
+  [["OTEL_EXPORTER_OTLP_HEADERS", "GANTRY_TRACE_URL"], ["OTEL_EXPORTER_OTLP_ENDPOINT"]],
 ];
 
 export function missingTogether(isSet: (name: string) => boolean): string[] {
@@ -20,6 +22,15 @@ export function missingTogether(isSet: (name: string) => boolean): string[] {
 }
 
 export function contradicting(values: Readonly<Record<string, unknown>>): string[] {
+  return [...sameHosts(values), ...missingProvider(values)];
+}
+
+function missingProvider({ GANTRY_SIGN_IN: ways, GANTRY_OIDC_ISSUER: issuer }: Readonly<Record<string, unknown>>) {
+  if (!Array.isArray(ways) || !ways.includes("oidc") || issuer !== undefined) return [];
+  return ["  GANTRY_OIDC_ISSUER must be set because GANTRY_SIGN_IN contains oidc"];
+}
+
+function sameHosts(values: Readonly<Record<string, unknown>>): string[] {
   const { GANTRY_FILES_URL: files, GANTRY_PUBLIC_URL: pages } = values;
   if (typeof files !== "string" || typeof pages !== "string" || new URL(files).host !== new URL(pages).host) return [];
   return ["  GANTRY_FILES_URL must have a different host or port than GANTRY_PUBLIC_URL"];
@@ -31,8 +42,13 @@ export function overruledSettings(config: {
   GANTRY_LLM_URL: string | undefined;
   GANTRY_FILES_URL?: string | undefined;
   S3_BUCKET?: string | undefined;
+  GANTRY_SIGN_IN?: readonly string[] | undefined;
+  GANTRY_OIDC_ISSUER?: string | undefined;
 }): string[] {
   const warnings: string[] = [];
+  if (config.GANTRY_OIDC_ISSUER !== undefined && config.GANTRY_SIGN_IN && !config.GANTRY_SIGN_IN.includes("oidc")) {
+    warnings.push("GANTRY_OIDC_ISSUER is ignored because GANTRY_SIGN_IN does not contain oidc. Add it to the list.");
+  }
   if (config.ANTHROPIC_API_KEY !== undefined && config.GANTRY_LLM_URL !== undefined) {
     warnings.push(
       "GANTRY_LLM_URL is ignored because ANTHROPIC_API_KEY is set: anthropic/default uses the Anthropic API. " +
@@ -68,7 +84,7 @@ export function checkDatabaseUrl({ hostname, searchParams }: URL): void {
 }
 
 /** Settings of the `gantry` command, which may be in the same environment. */
-const commandSettings = ["GANTRY_URL", "GANTRY_KEY"];
+const commandSettings = ["GANTRY_URL", "GANTRY_KEY", "GANTRY_PROFILE"];
 /** Kubernetes sets these in every container beside a service whose name starts with "gantry". */
 const fromKubernetes = /_SERVICE_(HOST|PORT)|_PORT_\d+_|=(tcp|udp|sctp):\/\//;
 
