@@ -1,0 +1,103 @@
+import { newId, type RoleName, type SignInProblem } from "@gantry/wire";
+import type { Sql } from "../../../engines/database/database.ts";
+import type { OidcIdentity } from "../../../engines/oidc/oidc.ts";
+import type { Log } from "../../../kernel/log.ts";
+import { actorIs, record } from "../../audit/index.ts";
+import { planExists } from "../plans.ts";
+import { maySignIn } from "../sign-in-ways.ts";
+import { findUser, insertUser, isLastAdmin, lockUserAndAdmins, type User, updateUser } from "../store.ts";
+import { type OidcRules, planOf, roleOf, usernameOf } from "./oidc.rules.ts";
+import { findIdentity, insertIdentity, lockIdentity } from "./oidc-store.ts";
+
+interface Person {
+  identity: OidcIdentity;
+  groups: ReadonlySet<string>;
+  rules: OidcRules;
+  now: Date;
+  log: Log;
+}
+
+type Found = { problem: SignInProblem } | { userId: string; username: string; hasChanged: boolean };
+
+/**
+ * The user of a person:
+ *
+ *     known issuer and subject ──► its user, whatever its name is at the provider now
+ *     unknown, name is free ──► a new user, if the settings create users
+ *     unknown, name is taken ──► that user, if the settings link users; never an admin who is not one at the provider
+ *
+ * Role and plan follow the groups at each sign-in.
+ */
+export async function userOfIdentity(tx: Sql, person: Person): Promise<Found> {
+  const { identity, rules } = person;
+  await lockIdentity(tx, identity);
+  const known = await findIdentity(tx, identity);
+  const username = known ?? usernameOf(identity.claims, rules);
+  if (username === undefined) return { problem: "name_invalid" };
+  if (known === undefined) {
+    const problem = await bind(tx, person, username);
+    if (problem) return { problem };
+  }
+  const user = await findUser(tx, username);
+  if (!user || !(await isAdmitted(tx, user.id))) return { problem: "disabled" };
+  return { userId: user.id, username, hasChanged: await applyGroups(tx, person, user) };
+}
+
+async function bind(tx: Sql, { identity, groups, rules, now, log }: Person, username: string) {
+  const user = await findUser(tx, username);
+  if (!user) {
+    if (!rules.createsUsers) return "no_account";
+    const id = newId("user");
+    const plan = await knownPlan(tx, planOf(groups, rules), log);
+    const role = roleOf(groups, rules) ?? "user";
+    const made = { id, username, role, plan: plan ?? "free", passwordHash: null, createdAt: now };
+    if (!(await insertUser(tx, made)) || !(await insertIdentity(tx, identity, id, now))) return "name_taken";
+    actorIs({ id, username });
+    const after = { role, plan: made.plan };
+    await record(tx, { action: "user.create", object: { id, name: username }, ownerId: id, after });
+    return undefined;
+  }
+  if (!rules.linksUsers || user.kind !== "person") return "name_taken";
+  if (!(await isAdmitted(tx, user.id))) return "disabled";
+  // People may choose their names at the provider.
+  if (user.role === "admin" && roleOf(groups, rules) !== "admin") return "name_taken";
+  if (!(await insertIdentity(tx, identity, user.id, now))) return "name_taken";
+  actorIs({ id: user.id, username });
+  await record(tx, { action: "user.link", object: { id: user.id, name: username }, ownerId: user.id });
+  return undefined;
+}
+
+async function isAdmitted(tx: Sql, userId: string): Promise<boolean> {
+  return (await tx`select 1 from users where id = ${userId} and ${maySignIn(tx)}`).length > 0;
+}
+
+/** True if the role or the plan has changed. */
+async function applyGroups(tx: Sql, { groups, rules, log }: Person, user: User): Promise<boolean> {
+  const wanted: { role: RoleName; plan: string } = {
+    role: roleOf(groups, rules) ?? user.role,
+    plan: (await knownPlan(tx, planOf(groups, rules), log)) ?? user.plan,
+  };
+  if (wanted.role === user.role && wanted.plan === user.plan) return false;
+  const locked = await lockUserAndAdmins(tx, user.username);
+  const current = locked.find(({ id }) => id === user.id) ?? user;
+  const keepsRole = current.role === "admin" && isLastAdmin(locked, user.id);
+  const role = keepsRole ? current.role : wanted.role;
+  if (role !== wanted.role) log.warn({ username: user.username }, "The last active admin keeps the role");
+  await updateUser(tx, user.id, { ...current, ...wanted, role, passwordHash: undefined });
+  actorIs({ id: user.id, username: user.username });
+  await record(tx, {
+    action: "user.update",
+    object: { id: user.id, name: user.username },
+    ownerId: user.id,
+    before: { role: current.role, plan: current.plan },
+    after: { role, plan: wanted.plan },
+  });
+  return true;
+}
+
+/** A plan that an admin has deleted must not keep people out. */
+async function knownPlan(tx: Sql, plan: string | undefined, log: Log): Promise<string | undefined> {
+  if (plan === undefined || (await planExists(tx, plan))) return plan;
+  log.warn({ plan }, "GANTRY_OIDC_PLAN_GROUPS names a plan that does not exist. The plan of the user stays.");
+  return undefined;
+}
