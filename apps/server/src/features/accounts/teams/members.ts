@@ -1,0 +1,229 @@
+import { randomBytes } from "node:crypto";
+import { type AddMemberBody, type ChangeMemberBody, newId, type TeamRole, usernamePattern } from "@gantry/wire";
+import type { Sql } from "../../../engines/database/database.ts";
+import { fault } from "../../../kernel/errors.ts";
+import { dollarsOfMicros, type Micros, microsOfDollars } from "../../../kernel/money.ts";
+import { record } from "../../audit/index.ts";
+import type { AccountsContext, Caller, Page } from "../context.ts";
+import { newKeyPair } from "../key-format.rules.ts";
+import { countPast, pastOf, writeKeyChange } from "../key-limit-store.ts";
+import { announceChange, insertKey, type Range } from "../store.ts";
+import { teamNotFound } from "./acting.ts";
+import { personOf, requireManager, requireTeam } from "./find-team.ts";
+import { hasActiveOwner, manages, mayChangeMember, shownMonthlyLimit, storedMonthlyLimit } from "./team.rules.ts";
+import {
+  type Budget,
+  deleteMember,
+  findMember,
+  findPerson,
+  insertMember,
+  lockSeat,
+  lockTeam,
+  type Member,
+  selectMemberStates,
+  selectMembers,
+  type Team,
+  updateRole,
+} from "./team-store.ts";
+
+const mostMembers = 1000;
+
+type WantedBudget = Pick<ChangeMemberBody, "monthly_limit" | "daily_limit" | "tokens_per_minute">;
+
+/** What a member may see of another: plain members see who is in the team, not what others spend. */
+export type SeenMember = Member & { isHidden: boolean };
+
+export async function listMembers(
+  { database }: AccountsContext,
+  caller: Caller,
+  name: string,
+  range: Range,
+): Promise<Page<SeenMember>> {
+  const team = await requireTeam(database.sql, caller, name);
+  const members = await selectMembers(database.sql, team.id, range);
+  return { entries: members.map((member) => seenBy(caller, team, member)), total: team.members };
+}
+
+export async function readMember(
+  { database }: AccountsContext,
+  caller: Caller,
+  name: string,
+  username: string,
+): Promise<SeenMember> {
+  const team = await requireTeam(database.sql, caller, name);
+  return seenBy(caller, team, await requireMember(database.sql, team.id, username));
+}
+
+function seenBy(caller: Caller, { as }: { as: TeamRole }, member: Member): SeenMember {
+  return { ...member, isHidden: !manages(as) && member.userId !== personOf(caller) };
+}
+
+async function requireMember(sql: Sql, teamId: string, username: string): Promise<Member> {
+  const member = usernamePattern.test(username) ? await findMember(sql, teamId, username) : undefined;
+  if (!member) throw fault("not_found", "Member not found");
+  return member;
+}
+
+export async function addMember(
+  context: AccountsContext,
+  caller: Caller,
+  name: string,
+  { username, role = "member", ...budget }: AddMemberBody,
+): Promise<SeenMember> {
+  return changing(context, caller, name, async (tx, team) => {
+    requireManager(team.as);
+    if (!mayChangeMember(team.as, undefined, role)) throw ownersOnly();
+    const person = usernamePattern.test(username) ? await findPerson(tx, username) : undefined;
+    if (!person) throw fault("value_error", "User not found", { loc: ["body", "username"], input: username });
+    if (await findMember(tx, team.id, username)) throw fault("conflict", `${username} is a member of the team already`);
+    if (team.members >= mostMembers) throw fault("conflict", `A team has at most ${mostMembers} members`);
+    await takeSeat(tx, { teamId: team.id, person, role, budget, now: context.clock.now() });
+    const added = await requireMember(tx, team.id, username);
+    await recordMember(tx, "member.add", team, added, { after: fieldsOf(added) });
+    return { ...added, isHidden: false };
+  });
+}
+
+/** From the next request on: keys of a member have its current role, and admission reads budgets from the database. */
+export async function changeMember(
+  context: AccountsContext,
+  caller: Caller,
+  name: string,
+  username: string,
+  change: ChangeMemberBody,
+): Promise<SeenMember> {
+  return changing(context, caller, name, async (tx, team) => {
+    requireManager(team.as);
+    const member = await requireMember(tx, team.id, username);
+    const role = change.role ?? member.role;
+    if (!mayChangeMember(team.as, member.role, role)) throw ownersOnly();
+    const states = await selectMemberStates(tx, team.id);
+    const changed = states.map((one) => (one.userId === member.userId ? { ...one, role } : one));
+    if (change.role !== undefined && !hasActiveOwner(changed)) throw lastOwner();
+    await updateRole(tx, team.id, member.userId, role);
+    await changeBudget(tx, team.id, member, budgetOf(change, member), context.clock.now());
+    const after = await requireMember(tx, team.id, username);
+    await recordMember(tx, "member.update", team, after, { before: fieldsOf(member), after: fieldsOf(after) });
+    return { ...after, isHidden: false };
+  });
+}
+
+/** Of another member, or of the caller itself, which leaves. */
+export async function removeMember(
+  context: AccountsContext,
+  caller: Caller,
+  name: string,
+  username: string,
+): Promise<void> {
+  await changing(context, caller, name, async (tx, team) => {
+    const isSelf = team.role !== null && username === (caller.team?.member.username ?? caller.username);
+    if (!isSelf) requireManager(team.as);
+    const member = await requireMember(tx, team.id, username);
+    if (!isSelf && !mayChangeMember(team.as, member.role, undefined)) throw ownersOnly();
+    const states = await selectMemberStates(tx, team.id);
+    if (!hasActiveOwner(states.filter(({ userId }) => userId !== member.userId))) throw lastOwner();
+    await deleteMember(tx, team.id, member.userId, context.clock.now());
+    await recordMember(tx, "member.remove", team, member, { before: fieldsOf(member) });
+  });
+}
+
+function recordMember(
+  tx: Sql,
+  action: "member.add" | "member.update" | "member.remove",
+  { id: ownerId }: Team,
+  { userId, username }: Member,
+  sides: { before?: MemberFields; after?: MemberFields },
+): Promise<void> {
+  return record(tx, { action, object: { id: userId, name: username }, ownerId, ...sides });
+}
+
+type MemberFields = ReturnType<typeof fieldsOf>;
+
+function fieldsOf({ role, monthlyLimitMicros, dailyLimitMicros, tokensPerMinute }: Member) {
+  const dollars = (micros: Micros | null) => (micros === null ? null : dollarsOfMicros(micros));
+  return {
+    role,
+    monthly_limit: dollars(shownMonthlyLimit(monthlyLimitMicros)),
+    daily_limit: dollars(dailyLimitMicros),
+    tokens_per_minute: tokensPerMinute,
+  };
+}
+
+/** Runs a change of the members, one at a time per team, with the caller's role of that moment. */
+async function changing<T>(
+  context: AccountsContext,
+  caller: Caller,
+  name: string,
+  change: (tx: Sql, team: Team & { as: TeamRole }) => Promise<T>,
+): Promise<T> {
+  const { teamId, result } = await context.database.transaction(async (tx) => {
+    const { id } = await requireTeam(tx, caller, name);
+    if (!(await lockTeam(tx, id))) throw teamNotFound();
+    // Read again: the role may have changed while the lock was waited for.
+    const team = await requireTeam(tx, caller, name);
+    const changed = await change(tx, team);
+    await announceChange(tx, id);
+    return { teamId: id, result: changed };
+  });
+  context.forgetUser(teamId);
+  return result;
+}
+
+/** The seat's secret is forgotten at once, so no client can present it. Its name is that of the member, in lists of usage. */
+export async function takeSeat(
+  tx: Sql,
+  seat: {
+    teamId: string;
+    person: { id: string; username: string };
+    role: TeamRole;
+    budget: WantedBudget;
+    now: Date;
+  },
+): Promise<void> {
+  const { teamId, person, role, now } = seat;
+  const key = await insertKey(tx, {
+    id: newId("key"),
+    userId: teamId,
+    memberId: person.id,
+    public: newKeyPair().public,
+    secretHash: randomBytes(32),
+    name: person.username,
+    models: null,
+    expiresAt: null,
+    sessionEndsAt: null,
+    createdAt: now,
+    ...budgetOf(seat.budget),
+  });
+  await insertMember(tx, { teamId, userId: person.id, role, seatId: key.id, createdAt: now });
+}
+
+/** A new budget includes what the member has spent of its period. */
+async function changeBudget(tx: Sql, teamId: string, { seatId }: Member, budget: Budget, now: Date): Promise<void> {
+  const key = await lockSeat(tx, teamId, seatId);
+  const next = { ...key, ...budget };
+  if (key.dailyLimitMicros == null && budget.dailyLimitMicros !== null) {
+    await countPast(tx, { key, next }, await pastOf(tx, { userId: teamId, keyId: seatId }, now), now);
+  }
+  await writeKeyChange(tx, key, next, now);
+}
+
+function budgetOf(wanted: WantedBudget, current?: Budget): Budget {
+  const micros = (dollars: number | null): Micros | null => (dollars === null ? null : microsOfDollars(dollars));
+  const { monthly_limit, daily_limit, tokens_per_minute } = wanted;
+  return {
+    monthlyLimitMicros:
+      monthly_limit === undefined && current
+        ? current.monthlyLimitMicros
+        : storedMonthlyLimit(micros(monthly_limit ?? null)),
+    dailyLimitMicros: daily_limit === undefined ? (current?.dailyLimitMicros ?? null) : micros(daily_limit),
+    tokensPerMinute: tokens_per_minute === undefined ? (current?.tokensPerMinute ?? null) : tokens_per_minute,
+  };
+}
+
+function ownersOnly() {
+  return fault("forbidden", "Only an owner of the team may change owners");
+}
+
+function lastOwner() {
+  return fault("conflict", "The last active owner cannot leave or lose the role. Make another member an owner first.");
+}

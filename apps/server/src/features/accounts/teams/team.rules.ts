@@ -1,0 +1,33 @@
+import type { TeamRole } from "@gantry/wire";
+import type { Micros } from "../../../kernel/money.ts";
+
+/**
+ * A seat always has a monthly limit, because only limited keys are counted: a budget that is set later in the month knows
+ * what was spent before. This one, nine billion dollars, stands for none.
+ */
+const noLimit: Micros = 9_000_000_000_000_000;
+
+export const storedMonthlyLimit = (limit: Micros | null): Micros => limit ?? noLimit;
+export const shownMonthlyLimit = (stored: Micros): Micros | null => (stored === noLimit ? null : stored);
+
+/** Owners change everybody. Admins change admins and members, but no owner, and do not make owners. */
+export function mayChangeMember(own: TeamRole, current: TeamRole | undefined, wanted: TeamRole | undefined): boolean {
+  if (own === "owner") return true;
+  return own === "admin" && current !== "owner" && wanted !== "owner";
+}
+
+/** Plain members use what the team has, and admins and owners manage it. */
+export function manages(role: TeamRole): boolean {
+  return role !== "member";
+}
+
+export interface MemberState {
+  userId: string;
+  role: TeamRole;
+  disabledAt: Date | null;
+}
+
+/** A team without one could not be managed. */
+export function hasActiveOwner(members: readonly MemberState[]): boolean {
+  return members.some(({ role, disabledAt }) => role === "owner" && disabledAt === null);
+}
