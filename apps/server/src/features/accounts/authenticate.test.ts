@@ -7,7 +7,7 @@ import { createAuthentication } from "./authenticate.ts";
 import type { Caller } from "./context.ts";
 import { newKeyPair } from "./key-format.rules.ts";
 import { type Accounts, openAccounts } from "./open-accounts.ts";
-import { type StoredPair, selectPairs } from "./store.ts";
+import { type StoredPair, selectPairs } from "./pair-store.ts";
 
 const log = createLog("silent");
 const adminKey = "the-key-of-the-operator-0000000000000000001";

@@ -1,12 +1,17 @@
 import type { Clock } from "../../kernel/clock.ts";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
-import type { Caller } from "./context.ts";
+import type { Caller, Resource } from "./context.ts";
 import { digestOf, hashOf, longestKey, publicPartsOf, sameHash } from "./key-format.rules.ts";
-import type { StoredPair } from "./store.ts";
+import type { StoredPair } from "./pair-store.ts";
 
 /** A caller and the time (milliseconds) when its key stops working; null for an unknown key. */
-export type Verdict = { readonly caller: Caller; readonly endsAt: number } | null;
+export type Verdict = {
+  readonly caller: Caller;
+  readonly endsAt: number;
+  /** The only resource where the key works; null: everywhere. */
+  readonly resource: Resource | null;
+} | null;
 
 interface Remembered<V> {
   verdict: V;
@@ -40,7 +45,10 @@ export class CallerMemory {
 
   forgetUser(userId: string): void {
     this.#unknown.clear();
-    for (const [digest, { verdict }] of this.#known) if (verdict.caller.userId === userId) this.#known.delete(digest);
+    for (const [digest, { verdict }] of this.#known) {
+      const { caller } = verdict;
+      if (caller.userId === userId || caller.team?.member.userId === userId) this.#known.delete(digest);
+    }
   }
 
   clear(): void {
@@ -69,8 +77,8 @@ const renewMillis = freshMillis / 2;
 const bounds = { known: 10_000, unknown: 1_000 };
 
 export interface Authentication {
-  /** Throws `unauthorized` for an invalid key. */
-  authenticate(presented: string): Promise<Caller>;
+  /** Throws `unauthorized` for an invalid key, and for a token of another resource than the requested one. */
+  authenticate(presented: string, resource?: Resource): Promise<Caller>;
   /** Call after a change to a user or its keys is committed. */
   forgetUser(userId: string): void;
   /** Call when announcements may have been missed. */
@@ -133,7 +141,7 @@ export function createAuthentication({
   }
 
   return {
-    async authenticate(presented) {
+    async authenticate(presented, resource) {
       if (presented.length > longestKey) throw invalidKey();
       const digest = digestOf(presented);
       const known = memory.get(digest);
@@ -143,6 +151,7 @@ export function createAuthentication({
       }
       const verdict = known && age < freshMillis ? known.verdict : await lookUp(digest, presented);
       if (!works(verdict)) throw invalidKey();
+      if (verdict.resource !== null && verdict.resource !== resource) throw elsewhere();
       return verdict.caller;
     },
     forgetUser(userId) {
@@ -163,6 +172,7 @@ function verdictOf(pair: StoredPair): Verdict {
   );
   return {
     endsAt: Math.min(...ends),
+    resource: pair.resource,
     caller: Object.freeze({
       userId: pair.userId,
       username: pair.username,
@@ -175,7 +185,12 @@ function verdictOf(pair: StoredPair): Verdict {
       models: pair.models && Object.freeze([...pair.models]),
       expiresAt: pair.expiresAt,
       monthlyLimitMicros: pair.monthlyLimitMicros,
+      dailyLimitMicros: pair.dailyLimitMicros ?? null,
+      tokensPerMinute: pair.tokensPerMinute ?? null,
+      parentId: pair.parentId ?? null,
+      keepsInputs: pair.keepsInputs,
       sessionEndsAt: pair.sessionEndsAt,
+      team: pair.team && Object.freeze(pair.team),
     }),
   };
 }
@@ -183,4 +198,10 @@ function verdictOf(pair: StoredPair): Verdict {
 /** The same text for all causes, so that guessing reveals nothing. */
 export function invalidKey(): Fault {
   return fault("unauthorized", "Invalid API key", { headers: { "www-authenticate": "Bearer" } });
+}
+
+function elsewhere(): Fault {
+  return fault("unauthorized", "Access tokens of connected apps work at /mcp only. Use an API key here.", {
+    headers: { "www-authenticate": 'Bearer error="invalid_token"' },
+  });
 }

@@ -1,5 +1,6 @@
 import { newId } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
+import { actingAs, operator, record } from "../audit/index.ts";
 import type { AccountsContext } from "./context.ts";
 import {
   foreignKeyPair,
@@ -9,8 +10,9 @@ import {
   sameHash,
   shortestForeignKey,
 } from "./key-format.rules.ts";
+import { selectPairs } from "./pair-store.ts";
 import { firstLinkMs, storeSignInLink } from "./sign-in-links.ts";
-import { announceChange, findUser, insertKey, insertUser, reinstateAdmin, resetKey, selectPairs } from "./store.ts";
+import { announceChange, findUser, insertKey, insertUser, reinstateAdmin, resetKey } from "./store.ts";
 
 const adminName = "admin";
 /** Owners of the built-in models. */
@@ -53,9 +55,11 @@ export async function bootstrap(context: AccountsContext, operatorKey: string | 
     const adminId = created ? admin.id : (await findUser(tx, adminName))?.id;
     if (adminId === undefined) throw new Error("user admin is missing after its insert");
     const pair = operatorPair ?? (created ? newKeyPair() : undefined);
-    if (pair) await applyKey(tx, adminId, pair, operatorPair !== undefined, now);
+    const appliedKey = pair && (await applyKey(tx, adminId, pair, operatorPair !== undefined, now));
     const newAdminKey = created && !operatorPair && pair ? pair.key : null;
-    const newSignInToken = created ? (await storeSignInLink(tx, adminId, now, firstLinkMs)).token : null;
+    const getsLink = created && context.signIn.ways.has("link");
+    const newSignInToken = getsLink ? (await storeSignInLink(tx, adminId, now, firstLinkMs)).token : null;
+    await actingAs({ actor: operator, source: null }, () => recordStart(tx, adminId, created, appliedKey));
     return { adminId, newAdminKey, newSignInToken };
   });
   context.forgetUser(made.adminId);
@@ -68,10 +72,36 @@ export async function bootstrap(context: AccountsContext, operatorKey: string | 
   return made;
 }
 
-async function applyKey(tx: Sql, adminId: string, pair: KeyPair, isOperators: boolean, now: Date): Promise<void> {
+interface AppliedKey {
+  id: string;
+  public: string;
+  isNew: boolean;
+}
+
+async function recordStart(tx: Sql, adminId: string, isNewAdmin: boolean, key: AppliedKey | undefined): Promise<void> {
+  const admin = { object: { id: adminId, name: adminName }, ownerId: adminId };
+  if (isNewAdmin) await record(tx, { action: "user.create", ...admin, after: { role: "admin", plan: "unlimited" } });
+  if (!key) return;
+  const action = key.isNew ? "key.create" : "key.rotate";
+  await record(tx, {
+    action,
+    object: { id: key.id, name: adminName },
+    ownerId: adminId,
+    after: { public: key.public },
+  });
+}
+
+/** Undefined if this key was applied at an earlier start. */
+async function applyKey(
+  tx: Sql,
+  adminId: string,
+  pair: KeyPair,
+  isOperators: boolean,
+  now: Date,
+): Promise<AppliedKey | undefined> {
   const operatorKeyHash = isOperators ? pair.hash.toString("hex") : null;
   const setting = await readSetting<AdminKeySetting>(tx, settingName);
-  if (setting && setting.operatorKeyHash === operatorKeyHash) return;
+  if (setting && setting.operatorKeyHash === operatorKeyHash) return undefined;
   const keyId = setting?.keyId ?? newId("key");
   if (setting) {
     await resetKey(tx, keyId, pair);
@@ -83,6 +113,7 @@ async function applyKey(tx: Sql, adminId: string, pair: KeyPair, isOperators: bo
   }
   await writeSetting(tx, settingName, { keyId, operatorKeyHash } satisfies AdminKeySetting);
   await announceChange(tx, adminId);
+  return { id: keyId, public: pair.public, isNew: !setting };
 }
 
 async function isWorking({ database }: AccountsContext, { public: publicPart, hash }: KeyPair): Promise<boolean> {

@@ -1,14 +1,14 @@
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 
 /**
- * A key is `gk_<12 public characters>_<secret>`, a console session `gs_<12 public characters>_<secret>`. GANTRY_ADMIN_KEY is
- * any text of 32 characters or more; its public part is the beginning of its hash. It may look like a generated key, so a
+ * A key is `gk_<12 public characters>_<secret>`, a console session `gs_…`, an access token of an app `ga_…`. GANTRY_ADMIN_KEY
+ * is any text of 32 characters or more; its public part is the beginning of its hash. It may look like a generated key, so a
  * presented key can have either of two public parts.
  */
 const digits = "0123456789abcdefghjkmnpqrstvwxyz";
 const publicLength = 12;
 const secretLength = 40;
-const ownForm = /^(?:gk|\ngs)_([0-9a-z]{12})_./;
+const ownForm = /^(?:gk|ga|\ngs)_([0-9a-z]{12})_./;
 
 export const shortestForeignKey = 32;
 /** Longer texts are not hashed. */
@@ -26,6 +26,11 @@ export function newKeyPair(): KeyPair {
 
 export function newSessionPair(): KeyPair {
   return pairOf("gs", asPresentedSession);
+}
+
+/** `ga`: an access token, `gc`: an authorization code, `gr`: the beginning of a refresh token. */
+export function newTokenPair(prefix: "ga" | "gc" | "gr"): KeyPair {
+  return pairOf(prefix, (token) => token);
 }
 
 /**

@@ -1,28 +1,47 @@
+import type { Caller } from "./context.ts";
+
 /** Limits of a key. */
 export interface KeyReach {
   models: readonly string[] | null;
   expiresAt: Date | null;
   monthlyLimitMicros: number | null;
+  dailyLimitMicros?: number | null;
+  tokensPerMinute?: number | null;
+}
+
+type Limits = Pick<KeyReach, "monthlyLimitMicros" | "dailyLimitMicros" | "tokensPerMinute">;
+
+/** Whether a key may spend or use less than its owner. */
+export function isLimited({ monthlyLimitMicros, dailyLimitMicros, tokensPerMinute }: Limits): boolean {
+  return monthlyLimitMicros !== null || dailyLimitMicros != null || tokensPerMinute != null;
 }
 
 /**
  * Whether one key may create, rotate or revoke another key of the same user. A shared key must not lead to a key with wider
- * access, or lock its owner out: a key with a model list or a monthly limit manages only itself, and a key that expires
- * manages only keys that expire no later.
+ * access, or lock its owner out: a key with a model list or a limit manages only itself, and a key that expires manages
+ * only keys that expire no later.
  */
 export function mayManage(own: KeyReach & { keyId: string }, target: KeyReach & { keyId?: string }): boolean {
   if (own.keyId === target.keyId) return true;
-  if (isConfined(own) || own.monthlyLimitMicros !== null) return false;
-  const end = own.expiresAt;
+  if (isConfined(own) || isLimited(own)) return false;
+  return endsWith(own, target);
+}
+
+/** Whether a key may give a key it manages, itself included, this reach. */
+export function mayWiden(own: KeyReach, target: KeyReach): boolean {
+  return !isConfined(own) && !isLimited(own) && endsWith(own, target);
+}
+
+function endsWith({ expiresAt: end }: KeyReach, target: KeyReach): boolean {
   return end === null || (target.expiresAt !== null && target.expiresAt <= end);
 }
 
 /**
- * Whether a key may change prices and, for admins, other users. A key limited to models or to a budget may not: by changing
+ * Whether a key may change prices and, for admins, other users. A key limited to models or with other limits may not: by changing
  * its owner's prices it could escape its budget. A replaced secret may not either. An expiry does not matter.
  */
 export function mayAdministrate(own: KeyReach & { graceEndsAt: Date | null }): boolean {
-  return own.models === null && own.monthlyLimitMicros === null && own.graceEndsAt === null;
+  return own.models === null && !isLimited(own) && own.graceEndsAt === null;
 }
 
 type Models = Pick<KeyReach, "models">;
@@ -32,23 +51,29 @@ export function isConfined({ models }: Models): boolean {
   return models !== null;
 }
 
+/** Whether a key gets links with which its owner authorizes tool servers: that is managing. */
+export function mayAuthorize({ models, graceEndsAt }: Models & { graceEndsAt: Date | null }): boolean {
+  return !isConfined({ models }) && graceEndsAt === null;
+}
+
 /** `name`: an endpoint id, or an agent as `agents/creator/slug`. */
 export function keyReaches({ models }: Models, name: string): boolean {
   return models === null || models.includes(name);
 }
 
-/** What a caller sees of a user's predictions, runs, files and usage: all of it, or what one key started. */
+/** What a caller sees of a user's predictions, runs, files and usage: all of it, or what some keys started. */
 export interface Scope {
   userId: string;
-  onlyKeyId: string | null;
+  /** Its own first. Null: all. */
+  onlyKeyIds: readonly string[] | null;
 }
 
 /** For the server itself, and for admins. */
 export function everythingOf(userId: string): Scope {
-  return { userId, onlyKeyId: null };
+  return { userId, onlyKeyIds: null };
 }
 
-/** Key ids survive a rotation, so a rotated key sees what it started before. */
-export function scopeOf(caller: Models & { userId: string; keyId: string }): Scope {
-  return { userId: caller.userId, onlyKeyId: isConfined(caller) ? caller.keyId : null };
+/** Key ids survive a rotation, so a rotated key sees what it started before. Plain members of a team see their own work. */
+export function scopeOf(caller: Models & Pick<Caller, "userId" | "keyId" | "team">): Scope {
+  return { userId: caller.userId, onlyKeyIds: isConfined(caller) ? [caller.keyId] : (caller.team?.keyIds ?? null) };
 }

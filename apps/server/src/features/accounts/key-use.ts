@@ -1,10 +1,11 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
+import type { KeyUses } from "./key-use-store.ts";
 
 const minute = 60_000;
 
 export interface KeyUse {
-  note(key: { keyId: string; lastUsedAt: Date | null }): void;
+  note(used: { keyId: string; public?: string; ofSession?: boolean; lastUsedAt: Date | null }): void;
   /** Call once more when the node stops. */
   flush(): Promise<void>;
 }
@@ -17,23 +18,25 @@ export function createKeyUse({
   delayMillis,
 }: {
   /** Must skip keys that another node wrote within the last minute. */
-  write(keyIds: readonly string[], now: Date, unlessSince: Date): Promise<void>;
+  write(uses: KeyUses, now: Date, unlessSince: Date): Promise<void>;
   clock: Clock;
   log: Log;
   delayMillis: number;
 }): KeyUse {
   let noted = new Set<string>();
+  let sessions = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
 
   async function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
     if (noted.size === 0) return;
-    const keyIds = [...noted];
+    const uses = { keyIds: [...noted], sessions: [...sessions] };
     noted = new Set();
+    sessions = new Set();
     const now = clock.now();
     try {
-      await write(keyIds, now, new Date(now.getTime() - minute));
+      await write(uses, now, new Date(now.getTime() - minute));
     } catch (error) {
       // The next use is recorded again.
       log.warn({ err: error }, "Failed to record the use of keys");
@@ -41,9 +44,10 @@ export function createKeyUse({
   }
 
   return {
-    note({ keyId, lastUsedAt }) {
+    note({ keyId, public: publicPart, ofSession, lastUsedAt }) {
       if (lastUsedAt && clock.now().getTime() - lastUsedAt.getTime() < minute) return;
       noted.add(keyId);
+      if (ofSession && publicPart !== undefined) sessions.add(publicPart);
       timer ??= setTimeout(flush, delayMillis).unref();
     },
     flush,

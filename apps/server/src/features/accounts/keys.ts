@@ -1,14 +1,15 @@
 import { newId, readAgentName } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
 import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
+import { dollarsOfMicros } from "../../kernel/money.ts";
+import { record as recordAction } from "../audit/index.ts";
 import type { AccountsContext, Caller, Page } from "./context.ts";
 import { newKeyPair } from "./key-format.rules.ts";
-import { mayManage, scopeOf } from "./key-reach.rules.ts";
+import { everythingOf, mayManage, type Scope, scopeOf } from "./key-reach.rules.ts";
 import type { KeyRequest } from "./key-request.rules.ts";
 import {
   announceChange,
   countKeys,
-  findUser,
   insertKey,
   type Key,
   lockKey,
@@ -17,6 +18,7 @@ import {
   replacePair,
   selectKeys,
 } from "./store.ts";
+import { readUser } from "./users.ts";
 
 /** `key` is the secret text, which is not stored. */
 export interface NewKey {
@@ -24,29 +26,90 @@ export interface NewKey {
   key: string;
 }
 
-export async function createKey(context: AccountsContext, caller: Caller, wanted: KeyRequest): Promise<NewKey> {
+/** `alongside` stores in the same transaction what a connected app gets in place of the secret. */
+export async function createKey(
+  context: AccountsContext,
+  caller: Caller,
+  wanted: KeyRequest,
+  alongside?: Alongside,
+): Promise<NewKey> {
   if (!mayManage(caller, wanted)) throw fault("forbidden", beyondReach("create"));
-  return issueKey(context, caller.userId, wanted);
+  const { team } = caller;
+  // The new key must not escape the budget of the parent, which for a key of a team is that of the member.
+  const parentId = team ? team.seatId : (caller.parentId ?? null);
+  const member = team ? { memberId: team.member.userId } : {};
+  return issueKey(context, caller.userId, { ...wanted, parentId }, member, alongside);
 }
+
+type Alongside = (tx: Sql, keyId: string) => Promise<void>;
 
 /** For admins. The new key has the reach of its user, so limits of the admin's key do not matter. */
 export async function createKeyFor(context: AccountsContext, username: string, wanted: KeyRequest): Promise<NewKey> {
-  const owner = await findUser(context.database.sql, username);
-  if (!owner) throw fault("not_found", "User not found");
-  return issueKey(context, owner.id, wanted);
+  const user = await readUser(context, username);
+  if (user.kind === "team") {
+    throw fault("conflict", "Keys of a team are created by its members. Add yourself as a member, or ask one.");
+  }
+  return issueKey(context, user.id, wanted);
 }
 
-async function issueKey(context: AccountsContext, userId: string, wanted: KeyRequest): Promise<NewKey> {
+/** Of a key of a team: the member who creates it. */
+interface KeyMember {
+  memberId?: string;
+}
+
+async function issueKey(
+  context: AccountsContext,
+  userId: string,
+  wanted: KeyRequest,
+  member: KeyMember = {},
+  alongside?: Alongside,
+): Promise<NewKey> {
   await refuseUnknownModels(context, userId, wanted);
   const models = wanted.models && [...new Set(wanted.models)];
-  const { database, clock } = context;
-  return storeKey(database.sql, userId, { ...wanted, models, sessionEndsAt: null }, clock.now());
+  const { database, clock, forgetUser } = context;
+  const isOfTeam = member.memberId !== undefined;
+  const created = await database.transaction(async (tx) => {
+    const made = await storeKey(tx, userId, { ...wanted, ...member, models, sessionEndsAt: null }, clock.now());
+    await alongside?.(tx, made.record.id);
+    await recordKey(tx, "key.create", made.record, { after: fieldsOf(made.record) });
+    // What a member sees depends on its keys.
+    if (isOfTeam) await announceChange(tx, userId);
+    return made;
+  });
+  if (isOfTeam) forgetUser(userId);
+  return created;
+}
+
+export function recordKey(
+  tx: Sql,
+  action: "key.create" | "key.update" | "key.rotate" | "key.revoke",
+  { id, name, userId }: Pick<Key, "id" | "name" | "userId">,
+  sides: { before?: object; after?: object },
+): Promise<void> {
+  return recordAction(tx, { action, object: { id, name }, ownerId: userId, ...(sides as Record<string, Fields>) });
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** As the audit log shows a key. */
+export function fieldsOf({ name, models, expiresAt, monthlyLimitMicros, keepsInputs, ...key }: Key): Fields {
+  const dollars = (micros: number | null | undefined) => (micros == null ? null : dollarsOfMicros(micros));
+  return {
+    name,
+    models,
+    expires_at: expiresAt,
+    monthly_limit: dollars(monthlyLimitMicros),
+    daily_limit: dollars(key.dailyLimitMicros),
+    tokens_per_minute: key.tokensPerMinute ?? null,
+    keep_inputs: keepsInputs,
+    public: key.public,
+  };
 }
 
 export async function storeKey(
   sql: Sql,
   userId: string,
-  wanted: KeyRequest & { sessionEndsAt: Date | null },
+  wanted: KeyRequest & KeyMember & { sessionEndsAt: Date | null },
   createdAt: Date,
 ): Promise<NewKey> {
   const pair = newKeyPair();
@@ -56,10 +119,10 @@ export async function storeKey(
 }
 
 /** A misspelt name would create a key that can call nothing. */
-async function refuseUnknownModels(
+export async function refuseUnknownModels(
   { callableModels }: AccountsContext,
   userId: string,
-  { models }: KeyRequest,
+  { models }: Pick<KeyRequest, "models">,
 ): Promise<void> {
   if (models === null || !callableModels) return;
   const known = await callableModels(userId, models);
@@ -74,9 +137,17 @@ async function refuseUnknownModels(
 }
 
 /** Newest first, with expired keys, without revoked keys and ended sessions. */
-export async function listKeys({ database, clock }: AccountsContext, caller: Caller, range: Range): Promise<Page<Key>> {
+export async function listKeys(context: AccountsContext, caller: Caller, range: Range): Promise<Page<Key>> {
+  return keysIn(context, scopeOf(caller), range);
+}
+
+/** For admins. */
+export async function listKeysOf(context: AccountsContext, username: string, range: Range): Promise<Page<Key>> {
+  return keysIn(context, everythingOf((await readUser(context, username)).id), range);
+}
+
+async function keysIn({ database, clock }: AccountsContext, scope: Scope, range: Range): Promise<Page<Key>> {
   const now = clock.now();
-  const scope = scopeOf(caller);
   const [entries, total] = await Promise.all([
     selectKeys(database.sql, scope, now, range),
     countKeys(database.sql, scope, now),
@@ -101,6 +172,9 @@ export async function rotateKey(
     const key = await lockKey(tx, scopeOf(caller), keyId);
     if (!key) throw fault("not_found", "Key not found");
     if (key.isSession) throw fault("conflict", "A console session cannot be rotated. Revoke it instead.");
+    if (key.connectedApp) {
+      throw fault("conflict", "A connected app renews its tokens by itself. To end its access, revoke the key.");
+    }
     if (!mayManage(caller, { ...key, keyId })) {
       throw fault("forbidden", beyondReach("rotate"));
     }
@@ -109,6 +183,10 @@ export async function rotateKey(
     const oldValidUntil = new Date(now.getTime() + graceSeconds * 1000);
     const rotated = await replacePair(tx, key, pair, { now, oldValidUntil });
     await announceChange(tx, caller.userId);
+    await recordKey(tx, "key.rotate", key, {
+      before: { public: key.public },
+      after: { public: rotated.public, old_valid_until: oldValidUntil },
+    });
     return rotated;
   });
   context.forgetUser(caller.userId);
@@ -125,10 +203,34 @@ export async function revokeKey(context: AccountsContext, caller: Caller, keyId:
     }
     await markKeyRevoked(tx, key, context.clock.now());
     await announceChange(tx, caller.userId);
+    await recordKey(tx, "key.revoke", key, { before: fieldsOf(key) });
   });
   context.forgetUser(caller.userId);
 }
 
-function beyondReach(verb: string): string {
+/** For admins. */
+export async function revokeKeyOf(context: AccountsContext, username: string, keyId: string): Promise<void> {
+  const { id: userId } = await readUser(context, username);
+  await context.database.transaction(async (tx) => {
+    const key = await lockKey(tx, everythingOf(userId), keyId);
+    if (!key) throw fault("not_found", "Key not found");
+    await markKeyRevoked(tx, key, context.clock.now());
+    await announceChange(tx, userId);
+    await recordKey(tx, "key.revoke", key, { before: fieldsOf(key) });
+  });
+  context.forgetUser(userId);
+}
+
+/** For a connected app that ends its own access. Call `forgetUser` after the transaction. */
+export async function endKey(tx: Sql, { id, userId }: { id: string; userId: string }, now: Date): Promise<void> {
+  const key = await lockKey(tx, everythingOf(userId), id);
+  // A person revoked it meanwhile.
+  if (!key) return;
+  await markKeyRevoked(tx, key, now);
+  await announceChange(tx, userId);
+  await recordKey(tx, "key.revoke", key, { before: fieldsOf(key) });
+}
+
+export function beyondReach(verb: string): string {
   return `A restricted key cannot ${verb} a key with wider access. Use a key without limits.`;
 }

@@ -13,6 +13,17 @@ export async function hashPassword(password: string): Promise<string> {
   return ["scrypt", cost.N, cost.r, cost.p, salt.toString("base64url"), hash.toString("base64url")].join("$");
 }
 
+/** Verified for users without a password, so that they take as long as others. */
+export const nobodysHash = ["scrypt", cost.N, cost.r, cost.p, randomBytes(16), randomBytes(hashLength)]
+  .map((part) => (Buffer.isBuffer(part) ? part.toString("base64url") : part))
+  .join("$");
+
+/** Made at a lower cost than new ones. */
+export function isOutdated(stored: string): boolean {
+  const [, N, r, p] = stored.split("$").map(Number);
+  return Number(N) * Number(r) * Number(p) < cost.N * cost.r * cost.p;
+}
+
 export async function verifyPassword(password: string, stored: string): Promise<boolean> {
   const [form, N, r, p, salt, hash] = stored.split("$");
   if (form !== "scrypt" || salt === undefined || hash === undefined)

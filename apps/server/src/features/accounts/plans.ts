@@ -1,6 +1,7 @@
 import { builtInPlans, type PutPlanBody, planNamePattern } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
 import { fault } from "../../kernel/errors.ts";
+import { record } from "../audit/index.ts";
 import type { AccountsContext, Page } from "./context.ts";
 import type { Range } from "./store.ts";
 
@@ -33,7 +34,27 @@ export async function putPlan(
     const msg = "A plan name must have 1 to 39 characters of a-z, 0-9 and -, and must not begin with -";
     throw fault("value_error", msg, { loc: ["path", "name"] });
   }
-  return database.transaction((tx) => upsertPlan(tx, name, body));
+  return database.transaction(async (tx) => {
+    const before = await findPlan(tx, name);
+    const put = await upsertPlan(tx, name, body);
+    await recordPlan(tx, "plan.put", before, put.plan);
+    return put;
+  });
+}
+
+function recordPlan(
+  tx: Sql,
+  action: "plan.put" | "plan.delete",
+  before: Plan | undefined,
+  after: Plan | undefined,
+): Promise<void> {
+  const { name = "" } = after ?? before ?? {};
+  const sides = { before: before && limitsOf(before), after: after && limitsOf(after) };
+  return record(tx, { action, object: { id: name, name }, ownerId: null, ...sides });
+}
+
+function limitsOf({ requestsPerMinute, parallel, storageBytes }: Plan) {
+  return { requests_per_minute: requestsPerMinute, parallel, storage_bytes: storageBytes };
 }
 
 export async function deletePlan({ database }: AccountsContext, name: string): Promise<void> {
@@ -45,13 +66,19 @@ export async function deletePlan({ database }: AccountsContext, name: string): P
       throw fault("conflict", `The plan has ${plan.users} users. Move them to another plan first.`);
     }
     await tx`delete from plans where name = ${name}`;
+    await recordPlan(tx, "plan.delete", plan, undefined);
   });
 }
 
 /** Refuses an unknown plan, and keeps a known one from being deleted until the transaction ends. */
-export async function requirePlan(tx: Sql, name: string): Promise<void> {
+/** The plan cannot be deleted until the transaction ends. */
+export async function planExists(tx: Sql, name: string): Promise<boolean> {
   const found = planNamePattern.test(name) ? await tx`select 1 from plans where name = ${name} for key share` : [];
-  if (found.length > 0) return;
+  return found.length > 0;
+}
+
+export async function requirePlan(tx: Sql, name: string): Promise<void> {
+  if (await planExists(tx, name)) return;
   const rows = await tx<{ name: string }[]>`select name from plans order by name`;
   const expected = rows.map((row) => row.name);
   throw fault("one_of", "Unknown plan", { loc: ["body", "plan"], ctx: { expected } });

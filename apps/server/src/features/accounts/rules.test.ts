@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../kernel/errors.ts";
 import { digestOf, foreignKeyPair, hashOf, newKeyPair, publicPartsOf, sameHash } from "./key-format.rules.ts";
-import { isConfined, keyReaches, mayAdministrate, mayManage, scopeOf } from "./key-reach.rules.ts";
+import { isConfined, keyReaches, mayAdministrate, mayManage, mayWiden, scopeOf } from "./key-reach.rules.ts";
 import { readKeyRequest } from "./key-request.rules.ts";
 import { hashPassword, verifyPassword } from "./password.ts";
 
@@ -38,6 +38,22 @@ describe("the form of a key", () => {
     expect(sameHash(hash, hashOf(digestOf("one")))).toBe(true);
     expect(sameHash(hash, lastByteOff)).toBe(false);
     expect(sameHash(hash, hash.subarray(0, 31))).toBe(false);
+  });
+});
+
+describe("what a key may give a key that it manages", () => {
+  const open = { models: null, expiresAt: null, monthlyLimitMicros: null };
+  const soon = new Date("2030-01-01T00:00:00Z");
+
+  it.each([
+    ["an open key: anything", open, open, true],
+    ["a listed key: nothing, not even to itself", { ...open, models: ["x/a"] }, { ...open, models: ["x/a"] }, false],
+    ["a key with a daily budget: nothing", { ...open, dailyLimitMicros: 0 }, { ...open, dailyLimitMicros: 0 }, false],
+    ["a key with a limit of tokens: nothing", { ...open, tokensPerMinute: 1 }, { ...open, tokensPerMinute: 1 }, false],
+    ["an ending key: an end with its own", { ...open, expiresAt: soon }, { ...open, expiresAt: soon }, true],
+    ["an ending key: no longer life", { ...open, expiresAt: soon }, open, false],
+  ])("%s", (_, own, target, allowed) => {
+    expect(mayWiden(own, target)).toBe(allowed);
   });
 });
 
@@ -85,7 +101,13 @@ describe("the request for a key", () => {
 
   it("takes a time without a zone as UTC and the models as they stand", () => {
     const wanted = readKeyRequest(
-      { name: " ci ", expires_at: "2030-01-01T00:00:01", models: ["a1/b", "a1/b"], monthly_limit: 2.5 },
+      {
+        name: " ci ",
+        expires_at: "2030-01-01T00:00:01",
+        models: ["a1/b", "a1/b"],
+        monthly_limit: 2.5,
+        daily_limit: 0.1,
+      },
       now,
     );
     expect(wanted).toEqual({
@@ -93,6 +115,9 @@ describe("the request for a key", () => {
       expiresAt: new Date("2030-01-01T00:00:01Z"),
       models: ["a1/b", "a1/b"],
       monthlyLimitMicros: 2_500_000,
+      dailyLimitMicros: 100_000,
+      tokensPerMinute: null,
+      keepsInputs: true,
     });
   });
 
@@ -141,8 +166,8 @@ describe("a key with a list of models", () => {
   });
 
   it("sees what it started, as any other key sees all of its user", () => {
-    expect(scopeOf({ ...open, userId: "usr_1" })).toEqual({ userId: "usr_1", onlyKeyId: null });
-    expect(scopeOf({ ...confined, userId: "usr_1" })).toEqual({ userId: "usr_1", onlyKeyId: "key_1" });
+    expect(scopeOf({ ...open, userId: "usr_1", team: null })).toEqual({ userId: "usr_1", onlyKeyIds: null });
+    expect(scopeOf({ ...confined, userId: "usr_1", team: null })).toEqual({ userId: "usr_1", onlyKeyIds: ["key_1"] });
   });
 });
 

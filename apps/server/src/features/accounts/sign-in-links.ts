@@ -1,10 +1,12 @@
-import { hash, randomBytes } from "node:crypto";
 import type { Sql } from "../../engines/database/database.ts";
 import { type Fault, fault } from "../../kernel/errors.ts";
+import { record } from "../audit/index.ts";
 import type { AccountsContext, Caller } from "./context.ts";
 import { mayManage } from "./key-reach.rules.ts";
-import { storeKey } from "./keys.ts";
-import { sessionMs, storeSession } from "./sessions.ts";
+import { hashOfToken, newToken } from "./one-time-token.ts";
+import { openOwnSession } from "./own-session.ts";
+import { type Client, unknownClient } from "./sign-in-options.ts";
+import { maySignIn, requireWay } from "./sign-in-ways.ts";
 import { findUser } from "./store.ts";
 
 /** The token is not stored. */
@@ -16,23 +18,36 @@ export interface NewSignInLink {
 /** A day for the link of the first start, which an operator may see only the next morning. */
 export const firstLinkMs = 24 * 3_600_000;
 const linkMs = 15 * 60_000;
-/** 32 bytes in base64url. */
-const tokenForm = /^[\w-]{43}$/;
 const unlimited = { models: null, expiresAt: null, monthlyLimitMicros: null };
 
 /** A sign-in link gives all rights of its user, like a key without limits. */
 export async function makeSignInLink(context: AccountsContext, caller: Caller): Promise<NewSignInLink> {
+  requireWay(context, "link");
   if (!mayManage(caller, unlimited)) {
     throw fault("forbidden", "A restricted key cannot create a sign-in link. Use a key without limits.");
   }
-  return storeSignInLink(context.database.sql, caller.userId, context.clock.now());
+  return createSignInLink(context, { id: caller.userId, username: caller.username });
 }
 
 /** For admins. */
 export async function makeSignInLinkFor(context: AccountsContext, username: string): Promise<NewSignInLink> {
+  requireWay(context, "link");
   const user = await findUser(context.database.sql, username);
   if (!user) throw fault("not_found", "User not found");
-  return storeSignInLink(context.database.sql, user.id, context.clock.now());
+  if (user.kind === "team") throw fault("conflict", "A team cannot sign in. Its members sign in as themselves.");
+  return createSignInLink(context, user);
+}
+
+function createSignInLink(
+  { database, clock }: AccountsContext,
+  { id, username: name }: { id: string; username: string },
+): Promise<NewSignInLink> {
+  return database.transaction(async (tx) => {
+    const link = await storeSignInLink(tx, id, clock.now());
+    const after = { expires_at: link.expiresAt };
+    await record(tx, { action: "sign_in_link.create", object: { id, name }, ownerId: id, after });
+    return link;
+  });
 }
 
 export async function storeSignInLink(
@@ -41,26 +56,29 @@ export async function storeSignInLink(
   now: Date,
   lifeMs: number = linkMs,
 ): Promise<NewSignInLink> {
-  const token = randomBytes(32).toString("base64url");
+  const { token, tokenHash } = newToken();
   const expiresAt = new Date(now.getTime() + lifeMs);
   await sql`
     insert into sign_in_links (token_hash, user_id, expires_at, created_at)
-    values (${hash("sha256", token, "buffer")}, ${userId}, ${expiresAt}, ${now})`;
+    values (${tokenHash}, ${userId}, ${expiresAt}, ${now})`;
   return { token, expiresAt };
 }
 
 /** Exchanges a link for a console session with a key of its own, and returns the session's token. A link works once. */
-export async function useSignInLink({ database, clock, isKnownLink }: AccountsContext, token: string): Promise<string> {
-  const tokenHash = tokenForm.test(token) ? hash("sha256", token, "buffer") : undefined;
+export async function useSignInLink(
+  context: AccountsContext,
+  token: string,
+  client: Client = unknownClient,
+): Promise<string> {
+  requireWay(context, "link");
+  const { database, clock, isKnownLink } = context;
+  const tokenHash = hashOfToken(token);
   if (!tokenHash || !(await isKnownLink(tokenHash))) throw invalidLink();
   return database.transaction(async (tx) => {
     const now = clock.now();
-    const userId = await takeSignInLink(tx, tokenHash, now);
-    if (userId === undefined) throw invalidLink();
-    const sessionEndsAt = new Date(now.getTime() + sessionMs);
-    const session = { name: "Console", ...unlimited, sessionEndsAt };
-    const { record } = await storeKey(tx, userId, session, now);
-    return storeSession(tx, { keyId: record.id, keyPublic: record.public }, now);
+    const user = await takeSignInLink(tx, tokenHash, now);
+    if (user === undefined) throw invalidLink();
+    return openOwnSession(tx, { ...user, way: "link", client }, now);
   });
 }
 
@@ -84,12 +102,17 @@ export async function selectSignInLinks(sql: Sql, hashes: readonly Uint8Array[])
 }
 
 /** Deletes a valid link and returns its user. Of several concurrent calls one succeeds. */
-async function takeSignInLink(sql: Sql, tokenHash: Uint8Array, now: Date): Promise<string | undefined> {
-  const [row] = await sql<{ userId: string }[]>`
-    delete from sign_in_links l using users u
-    where l.token_hash = ${tokenHash} and l.expires_at > ${now} and u.id = l.user_id and u.disabled_at is null
-    returning l.user_id as "userId"`;
-  return row?.userId;
+async function takeSignInLink(sql: Sql, tokenHash: Uint8Array, now: Date): Promise<LinkUser | undefined> {
+  const [row] = await sql<LinkUser[]>`
+    delete from sign_in_links l using users
+    where l.token_hash = ${tokenHash} and l.expires_at > ${now} and users.id = l.user_id and ${maySignIn(sql)}
+    returning l.user_id as "userId", users.username`;
+  return row;
+}
+
+interface LinkUser {
+  userId: string;
+  username: string;
 }
 
 /** Returns how many were deleted: fewer than the limit means that none are left. */

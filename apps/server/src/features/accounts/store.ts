@@ -1,7 +1,8 @@
-import type { RoleName } from "@gantry/wire";
+import type { RoleName, UserKind } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
-import type { Caller } from "./context.ts";
+import type { ConnectedApp } from "./context.ts";
 import type { KeyReach, Scope } from "./key-reach.rules.ts";
+import { andOfKeys } from "./scope-store.ts";
 
 /** Payload: the id of a user whose rights or keys changed. */
 export const accountsChannel = "gantry_accounts";
@@ -9,6 +10,7 @@ export const accountsChannel = "gantry_accounts";
 export interface User {
   id: string;
   username: string;
+  kind: UserKind;
   role: RoleName;
   plan: string;
   createdAt: Date;
@@ -22,27 +24,18 @@ export interface Key extends KeyReach {
   name: string;
   /** Created by a sign-in link. It ends with its session. */
   isSession: boolean;
+  /** The app that the user gave this key. */
+  connectedApp: ConnectedApp | null;
+  keepsInputs: boolean;
+  /** The key whose limits it counts towards too. */
+  parentId: string | null;
+  /** Spent and held this month and today. Counted for keys with such a limit. */
+  spentMicros: number;
+  spentTodayMicros: number;
   createdAt: Date;
   lastUsedAt: Date | null;
-}
-
-/** A working pair, current or retired, with its key and user. */
-export interface StoredPair extends KeyReach {
-  public: string;
-  secretHash: Uint8Array;
-  /** Set for a retired pair and for a session. */
-  validUntil: Date | null;
-  /** Replaced by a rotation, or a session opened with such a secret. */
-  inGrace: boolean;
-  keyId: string;
-  keyName: string;
-  /** Set for a session, and for the key of a sign-in link. */
-  sessionEndsAt: Date | null;
-  lastUsedAt: Date | null;
-  userId: string;
-  username: string;
-  role: RoleName;
-  plan: string;
+  /** Username of the member who created the key of a team. */
+  member: string | null;
 }
 
 export interface Range {
@@ -50,11 +43,27 @@ export interface Range {
   offset: number;
 }
 
-const userFields = (sql: Sql) => sql`id, username, role, plan, created_at as "createdAt", disabled_at as "disabledAt"`;
+const userFields = (sql: Sql) =>
+  sql`id, username, kind, role, plan, created_at as "createdAt", disabled_at as "disabledAt"`;
 
-const keyFields = (sql: Sql) => sql`
+export const keyFields = (sql: Sql) => sql`
   id, user_id as "userId", public, name, coalesce(session_ends_at, expires_at) as "expiresAt", models,
-  session_ends_at is not null as "isSession", monthly_limit_micros as "monthlyLimitMicros", created_at as "createdAt", last_used_at as "lastUsedAt"`;
+  session_ends_at is not null as "isSession", monthly_limit_micros as "monthlyLimitMicros", keep_inputs as "keepsInputs",
+  coalesce((
+    select m.spent_micros + m.reserved_micros from key_months m
+    where m.key_id = api_keys.id and m.month = date_trunc('month', now(), 'UTC')::date
+  ), 0)::float8 as "spentMicros",
+  coalesce((
+    select d.spent_micros + d.reserved_micros from key_days d
+    where d.key_id = api_keys.id and d.day = (now() at time zone 'UTC')::date
+  ), 0)::float8 as "spentTodayMicros",
+  parent_id as "parentId", daily_limit_micros as "dailyLimitMicros", tokens_per_minute as "tokensPerMinute",
+  created_at as "createdAt", last_used_at as "lastUsedAt",
+  (select person.username from users person where person.id = api_keys.member_id) as member,
+  (
+    select json_build_object('name', c.name, 'redirectUri', o.redirect_uri)
+    from oauth_connections o join oauth_clients c on c.id = o.client_id where o.key_id = api_keys.id
+  ) as "connectedApp"`;
 
 /** Other nodes receive it when the transaction commits. */
 export async function announceChange(sql: Sql, userId: string): Promise<void> {
@@ -66,6 +75,8 @@ export async function announceChange(sql: Sql, userId: string): Promise<void> {
 interface NewUser {
   id: string;
   username: string;
+  /** Default: person. */
+  kind?: UserKind;
   role: RoleName | "system";
   plan: string;
   passwordHash: string | null;
@@ -76,8 +87,8 @@ interface NewUser {
 export async function insertUser(sql: Sql, user: NewUser): Promise<boolean> {
   const rows = await sql`
     with made as (
-      insert into users (id, username, role, plan, password_hash, created_at)
-      values (${user.id}, ${user.username}, ${user.role}, ${user.plan}, ${user.passwordHash}, ${user.createdAt})
+      insert into users (id, username, kind, role, plan, password_hash, created_at)
+      values (${user.id}, ${user.username}, ${user.kind ?? "person"}, ${user.role}, ${user.plan}, ${user.passwordHash}, ${user.createdAt})
       on conflict (username) do nothing
       returning id
     )
@@ -92,14 +103,17 @@ export async function findUser(sql: Sql, username: string): Promise<User | undef
   return user;
 }
 
-export async function countUsers(sql: Sql): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`select count(*)::int as count from users where role <> 'system'`;
+const listed = (sql: Sql, kind: UserKind | undefined) =>
+  sql`role <> 'system' ${kind === undefined ? sql`` : sql`and kind = ${kind}`}`;
+
+export async function countUsers(sql: Sql, kind?: UserKind): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`select count(*)::int as count from users where ${listed(sql, kind)}`;
   return row?.count ?? 0;
 }
 
-export async function selectUsers(sql: Sql, { limit, offset }: Range): Promise<User[]> {
+export async function selectUsers(sql: Sql, { limit, offset }: Range, kind?: UserKind): Promise<User[]> {
   return sql<User[]>`
-    select ${userFields(sql)} from users where role <> 'system' order by id desc limit ${limit} offset ${offset}`;
+    select ${userFields(sql)} from users where ${listed(sql, kind)} order by id desc limit ${limit} offset ${offset}`;
 }
 
 /** Locks the user and every active admin in the order of ids, which avoids deadlocks. */
@@ -109,6 +123,11 @@ export async function lockUserAndAdmins(sql: Sql, username: string): Promise<Use
     where (username = ${username} and role <> 'system') or (role = 'admin' and disabled_at is null)
     order by id
     for update`;
+}
+
+/** `locked`: by `lockUserAndAdmins`. */
+export function isLastAdmin(locked: readonly User[], userId: string): boolean {
+  return !locked.some(({ id, role, disabledAt }) => id !== userId && role === "admin" && disabledAt === null);
 }
 
 export async function updateUser(
@@ -137,25 +156,36 @@ export async function insertKey(
     public: string;
     secretHash: Uint8Array;
     name: string;
+    /** Default: true. */
+    keepsInputs?: boolean;
     sessionEndsAt: Date | null;
     createdAt: Date;
+    parentId?: string | null;
+    /** For a key of a team. Only a seat has no parent. */
+    memberId?: string;
   },
 ): Promise<Key> {
   const [row] = await sql<Key[]>`
     insert into api_keys (id, user_id, public, secret_hash, name, expires_at, models, monthly_limit_micros,
-                          session_ends_at, created_at)
+                          daily_limit_micros, tokens_per_minute, parent_id, member_id, keep_inputs, session_ends_at,
+                          created_at)
     values (${key.id}, ${key.userId}, ${key.public}, ${key.secretHash}, ${key.name}, ${key.expiresAt},
             ${key.models as string[] | null}::text[], ${key.monthlyLimitMicros}::bigint,
-            ${key.sessionEndsAt}, ${key.createdAt})
+            ${key.dailyLimitMicros ?? null}::bigint, ${key.tokensPerMinute ?? null}::bigint, ${key.parentId ?? null},
+            ${key.memberId ?? null}, ${key.keepsInputs ?? true}, ${key.sessionEndsAt}, ${key.createdAt})
     returning ${keyFields(sql)}`;
   if (!row) throw new Error("key is missing after its insert");
   return row;
 }
 
-/** Without ended sessions. */
-const inList = (sql: Sql, { userId, onlyKeyId }: Scope, now: Date) => sql`
-  user_id = ${userId} and revoked_at is null and (session_ends_at is null or session_ends_at > ${now})
-  ${onlyKeyId === null ? sql`` : sql`and id = ${onlyKeyId}`}`;
+/** The key of a seat is not managed: it comes and goes with the member. */
+const noSeat = (sql: Sql) => sql`(member_id is null or parent_id is not null)`;
+
+/** Without ended sessions, seats, and apps that have not fetched their first token. */
+const inList = (sql: Sql, { userId, onlyKeyIds }: Scope, now: Date) => sql`
+  user_id = ${userId} and revoked_at is null and ${noSeat(sql)} and (session_ends_at is null or session_ends_at > ${now})
+  and not exists (select from oauth_connections o where o.key_id = api_keys.id and o.connected_at is null)
+  ${andOfKeys(sql, { onlyKeyIds }, sql`id`)}`;
 
 export async function countKeys(sql: Sql, scope: Scope, now: Date): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
@@ -170,11 +200,11 @@ export async function selectKeys(sql: Sql, scope: Scope, now: Date, { limit, off
     order by id desc limit ${limit} offset ${offset}`;
 }
 
-export async function lockKey(sql: Sql, { userId, onlyKeyId }: Scope, keyId: string): Promise<Key | undefined> {
+export async function lockKey(sql: Sql, { userId, onlyKeyIds }: Scope, keyId: string): Promise<Key | undefined> {
   const [row] = await sql<Key[]>`
     select ${keyFields(sql)} from api_keys
-    where id = ${keyId} and user_id = ${userId} and revoked_at is null
-      ${onlyKeyId === null ? sql`` : sql`and id = ${onlyKeyId}`}
+    where id = ${keyId} and user_id = ${userId} and revoked_at is null and ${noSeat(sql)}
+      ${andOfKeys(sql, { onlyKeyIds }, sql`id`)}
     for update`;
   return row;
 }
@@ -214,50 +244,9 @@ export async function resetKey(sql: Sql, keyId: string, pair: { public: string; 
   await sql`
     update api_keys
     set public = ${pair.public}, secret_hash = ${pair.hash},
-        revoked_at = null, expires_at = null, models = null, monthly_limit_micros = null
+        revoked_at = null, expires_at = null, models = null, monthly_limit_micros = null,
+        daily_limit_micros = null, tokens_per_minute = null, keep_inputs = true
     where id = ${keyId}`;
-}
-
-export async function selectPairs(sql: Sql, publicParts: readonly string[]): Promise<StoredPair[]> {
-  return sql<StoredPair[]>`
-    select p.public, p.secret_hash as "secretHash", p.valid_until as "validUntil", p.in_grace as "inGrace",
-           k.id as "keyId", k.name as "keyName", k.expires_at as "expiresAt", k.models,
-           k.monthly_limit_micros as "monthlyLimitMicros", k.last_used_at as "lastUsedAt",
-           least(case when p.of_session then p.valid_until end, k.session_ends_at) as "sessionEndsAt",
-           u.id as "userId", u.username, u.role, u.plan
-    from (
-      select id as key_id, public, secret_hash, null::timestamptz as valid_until, false as of_session,
-        false as in_grace
-      from api_keys where public = any(${publicParts as string[]}::text[])
-      union all
-      select key_id, public, secret_hash, valid_until, of_session, in_grace or not of_session
-      from retired_key_pairs where public = any(${publicParts as string[]}::text[])
-    ) p
-    join api_keys k on k.id = p.key_id
-    join users u on u.id = k.user_id
-    where k.revoked_at is null and u.disabled_at is null and u.role <> 'system'`;
-}
-
-/** Callers of those keys that work at that moment. */
-export async function selectCallers(sql: Sql, keyIds: readonly string[], now: Date): Promise<Caller[]> {
-  return sql<Caller[]>`
-    select u.id as "userId", u.username, u.role, u.plan, k.id as "keyId", k.public as "keyPublic",
-      k.name as "keyName", null::timestamptz as "graceEndsAt", k.models, k.expires_at as "expiresAt", k.monthly_limit_micros as "monthlyLimitMicros", k.session_ends_at as "sessionEndsAt"
-    from api_keys k join users u on u.id = k.user_id
-    where k.id = any(${keyIds as string[]}::text[]) and k.revoked_at is null and u.disabled_at is null
-      and (k.expires_at is null or k.expires_at > ${now})`;
-}
-
-/** Skips locked keys: a later use is recorded again, and requests must not be waited for. */
-export async function writeKeyUse(sql: Sql, keyIds: readonly string[], now: Date, unlessSince: Date): Promise<void> {
-  await sql`
-    with due as (
-      select id from api_keys
-      where id = any(${keyIds as string[]}::text[]) and (last_used_at is null or last_used_at <= ${unlessSince})
-      order by id
-      for update skip locked
-    )
-    update api_keys set last_used_at = ${now} from due where api_keys.id = due.id`;
 }
 
 /** Returns how many were deleted: fewer than the limit means that none are left. */
