@@ -1,6 +1,8 @@
 import type { Telemetry } from "../../../engines/telemetry/telemetry.ts";
 import { Fault, fault } from "../../../kernel/errors.ts";
+import { sleep } from "../../../kernel/sleep.ts";
 import type { Caller } from "../../accounts/index.ts";
+import type { Terms } from "../../billing/index.ts";
 import type { Model } from "../../models/index.ts";
 import { type ArrivingPrediction, type Decision, type Refusal, type Route, stopReasons } from "../prediction.ts";
 import type { PredictionWriter } from "./write-predictions.ts";
@@ -19,7 +21,7 @@ export interface Admitted {
 
 export type Admit = (arrival: ArrivingPrediction) => Promise<Admitted>;
 
-const refusals: Record<Refusal, (decision: Decision) => Fault> = {
+const refusals: Record<Refusal, (decision: Decision, arrival: ArrivingPrediction) => Fault> = {
   key_gone: () => fault("unauthorized", "Invalid API key"),
   model_retired: () => fault("not_found", "Project not found"),
   model_inactive: () => fault("forbidden", "Project is not active"),
@@ -27,11 +29,31 @@ const refusals: Record<Refusal, (decision: Decision) => Fault> = {
   run_lost: () => stopReasons.lost(),
   rate_limit: (decision) =>
     limited("rate_limit", `Too many requests: the plan allows ${decision.rateLimit} a minute`, decision),
+  token_limit: (decision, { tokens }) =>
+    limited("rate_limit", `Too many tokens: the API key allows ${shown(tokens?.limit)} a minute`, decision),
+  too_many_tokens: (_, { tokens }) =>
+    fault(
+      "value_error",
+      `The request may use ${shown(tokens?.reserved)} tokens; the API key allows ${shown(tokens?.limit)} a minute. Send less text, or set a lower limit for the answer.`,
+      { loc: ["body"] },
+    ),
   too_many_parallel: (decision) =>
     limited("concurrent_requests_limit", "Too many predictions of this account run at once", decision),
 };
 
 const windowMs = 60_000;
+
+const shown = (tokens = 0) => tokens.toLocaleString("en-US");
+
+/** Whether the key or its parent has a limit of tokens a minute. */
+export function hasTokenLimit({ tokensPerMinute }: Pick<Caller, "tokensPerMinute">): boolean {
+  return tokensPerMinute != null;
+}
+
+/** What an arrival takes of its key's minute. */
+export function tokensOf({ tokensPerMinute }: Caller, { mostTokens = 0 }: Terms): ArrivingPrediction["tokens"] {
+  return tokensPerMinute == null ? undefined : { reserved: mostTokens, limit: tokensPerMinute };
+}
 
 function limited(type: "rate_limit" | "concurrent_requests_limit", msg: string, decision: Decision): Fault {
   return fault(type, msg, {
@@ -71,10 +93,25 @@ export function createAdmission({
     const decision = await writer.decide(arrival);
     const { verdict } = decision;
     if (verdict === "run" || verdict === "wait") return { starts: verdict === "run", rate: figuresOf(decision) };
-    const refusal = refusals[verdict](decision);
+    const refusal = refusals[verdict](decision, arrival);
     telemetry.admissionRefused(refusal.type);
     throw refusal;
   };
+}
+
+/** Tokens of other calls may be free earlier than announced, because these end. */
+const longestPauseSeconds = 5;
+
+/** Model calls of runs wait until their tokens fit into the key's minute. Rejects if the signal is aborted first. */
+export async function admitCall(admit: Admit, arrival: ArrivingPrediction, signal: AbortSignal): Promise<Admitted> {
+  for (;;) {
+    try {
+      return await admit(arrival);
+    } catch (error) {
+      if (!(error instanceof Fault) || error.type !== "rate_limit") throw error;
+      await sleep(Math.min(error.retryAfterSeconds ?? 1, longestPauseSeconds) * 1000, signal);
+    }
+  }
 }
 
 export interface LookRequest {

@@ -9,21 +9,26 @@ import {
 import { filesIn, type InputValue, readableText } from "../../../engines/models/driver.ts";
 import { mostTokens, usualAnswerTokens } from "../../../kernel/money.ts";
 import { allPricings, type Bounds, type Prices, pricesOf, type Terms } from "../../billing/index.ts";
-import { isInputPriced } from "./charge.rules.ts";
+import { isInputPriced, isPricedByTokens } from "./charge.rules.ts";
 
-type PricedModel = Pick<Manifest, "pricing" | "backend" | "backends" | "timeout_seconds" | "context_window" | "output">;
+type PricedModel = Pick<
+  Manifest,
+  "pricing" | "backend" | "backends" | "timeout_seconds" | "context_window" | "output"
+> &
+  Partial<Pick<Manifest, "kind">>;
 type Input = Readonly<Record<string, InputValue>>;
 
-/** The bounds and prices of a prediction. Input tokens are counted only if they have a price. */
+/** The bounds and prices of a prediction. Input tokens are counted only if they have a price, or for a limit of tokens. */
 export function termsFor(
   manifest: PricedModel & Pick<Manifest, "input">,
   input: Input,
   countTokens: (text: string) => Promise<number>,
+  mustCount = false,
 ): Terms | Promise<Terms> {
   const outputs = mostOutputs(manifest, input);
   const outputTokens = mostOutputTokens(manifest, input);
   const terms = (inputTokens: number) => termsOf(manifest, { outputs, inputTokens, outputTokens });
-  if (!pricesInput(manifest)) return terms(mostTokens);
+  if (!pricesInput(manifest) && !(mustCount && usesTokens(manifest))) return terms(mostTokens);
   const { text, otherTokens } = countable(manifest, input);
   return countTokens(text).then((counted) => terms(inputBound(counted) + otherTokens));
 }
@@ -76,6 +81,7 @@ function termsOf(manifest: PricedModel, { outputs, inputTokens, outputTokens }: 
   const prices = pricesOf(manifest);
   return {
     ...prices,
+    mostTokens: usesTokens(manifest) ? inputTokens + outputTokens : 0,
     bounds: {
       seconds: manifest.timeout_seconds,
       outputs,
@@ -83,6 +89,11 @@ function termsOf(manifest: PricedModel, { outputs, inputTokens, outputTokens }: 
       outputTokens: pricesOutput(prices) ? outputTokens : mostTokens,
     },
   };
+}
+
+/** Whether predictions of the model count towards limits of tokens. Others have no tokens, or none that anybody knows. */
+function usesTokens({ kind, ...manifest }: PricedModel): boolean {
+  return kind === "text" || kind === "embedding" || allPricings(pricesOf(manifest)).some(isPricedByTokens);
 }
 
 /** Whether any backend has a price for input tokens. */

@@ -8,11 +8,12 @@ import { systemClock } from "../../../kernel/clock.ts";
 import { verifyLedger } from "../../billing/index.ts";
 import type { ArrivingPrediction, Ending } from "../prediction.ts";
 import { countFlow } from "./flow-counts.ts";
-import { createPredictionWriter } from "./write-predictions.ts";
+import { createPredictionWriter, type WriterDeps } from "./write-predictions.ts";
 import { type WriteOptions, type Written, writePredictions } from "./write-store.ts";
 
 let own: Awaited<ReturnType<typeof testDatabase>>;
-const [nodeId, month] = [newId("node"), `${new Date().toISOString().slice(0, 7)}-01`];
+const [nodeId, today] = [newId("node"), new Date().toISOString().slice(0, 10)];
+const month = `${today.slice(0, 7)}-01`;
 const users = [newId("user"), newId("user"), newId("user")] as const;
 const keys = [newId("key"), newId("key"), newId("key")] as const;
 const models = ["mdl_1", "mdl_2"] as const;
@@ -76,7 +77,7 @@ const write = (
   arrivals: readonly ArrivingPrediction[],
   endings: readonly Ending[],
   options: Partial<WriteOptions> = {},
-): Promise<Written> => writePredictions(own.database.sql, arrivals, endings, { nodeId, month, ...options });
+): Promise<Written> => writePredictions(own.database.sql, arrivals, endings, { nodeId, today, ...options });
 
 async function verdicts(arrivals: readonly ArrivingPrediction[], options: Partial<WriteOptions> = {}) {
   const { decisions } = await write(arrivals, [], options);
@@ -116,7 +117,7 @@ describe("writing predictions", () => {
     const of = (reservation: number) => ({ ...arrival(1, 0, reservation), keyId: key });
     expect(await verdicts([of(1001)])).toEqual(["no_funds"]);
     const [first, second, third] = [of(600), of(300), of(1000)] as const;
-    expect(await verdicts([first, second, of(101)], { month: late })).toEqual(["run", "run", "no_funds"]);
+    expect(await verdicts([first, second, of(101)], { today: late })).toEqual(["run", "run", "no_funds"]);
     // The reservation of the old month does not count in the new one.
     expect(await verdicts([third])).toEqual(["run"]);
     await write([], [ending(first.id, 5000), ending(third.id, 0)]);
@@ -207,8 +208,8 @@ test("a sync prediction with a price writes eight rows in five tables", async ()
         ).map(({ table, n }) => [table, n] as const),
       );
     const before = await countRows();
-    await writePredictions(tx, [one], [], { nodeId, month });
-    await writePredictions(tx, [], [ending(one.id, 1)], { nodeId, month });
+    await writePredictions(tx, [one], [], { nodeId, today });
+    await writePredictions(tx, [], [ending(one.id, 1)], { nodeId, today });
     return [...(await countRows())].map(([table, n]) => ({ table, n: n - (before.get(table) ?? 0) }));
   });
   // The key of this user has a monthly limit, which adds the last row.
@@ -219,7 +220,7 @@ test("a sync prediction with a price writes eight rows in five tables", async ()
 });
 
 describe("the writer", () => {
-  const createWriter = () =>
+  const createWriter = (others: Partial<WriterDeps> = {}) =>
     createPredictionWriter({
       database: own.database,
       clock: systemClock,
@@ -229,6 +230,7 @@ describe("the writer", () => {
       announceGrants: async () => {},
       wakeWorkers: () => {},
       takeFreedSlots: () => ({ slots: 0, use: () => {} }),
+      ...others,
     });
 
   test("decides about each arrival of a batch, and counts down the limit per minute", async () => {
@@ -261,5 +263,21 @@ describe("the writer", () => {
     const results = await Promise.allSettled([writer.end(bad), writer.end(ending(arrivals[1].id, 1))]);
     expect(results.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
     expect(await writer.end(ending(arrivals[0].id, 1))).toBe(true);
+  });
+
+  test.each([
+    [true, [6, 2, 1]],
+    [false, [6, 1, 1]],
+  ])("waits for more after a large batch if it is one of several (%s)", async (isOneOfSeveral, batches) => {
+    const written: number[] = [];
+    const telemetry = { ...noTelemetry, batchWritten: (_: string, items: number) => void written.push(items) };
+    const writer = createWriter({ isOneOfSeveral, telemetry });
+    const decide = () => writer.decide(arrival(0, 0));
+    await Promise.all(Array.from({ length: 6 }, decide));
+    const next = decide();
+    await new Promise(setImmediate);
+    await Promise.all([next, decide()]);
+    if (isOneOfSeveral) await decide();
+    expect(written).toEqual(batches);
   });
 });

@@ -31,8 +31,8 @@ export interface Written {
 
 export interface WriteOptions {
   nodeId: string;
-  /** The first day of the current month, for the limits of keys. */
-  month: string;
+  /** The current day of UTC, for the limits of keys. */
+  today: string;
   /** Worker slots that may be filled with queued predictions. */
   slots?: number;
   /** Also ends predictions that have a webhook, and returns `more`. */
@@ -46,20 +46,20 @@ export async function writePredictions(
   sql: Sql,
   arrivals: readonly ArrivingPrediction[],
   endings: readonly Ending[],
-  { nodeId, month, slots = 0, withMore = false, lazily = false }: WriteOptions,
+  { nodeId, today, slots = 0, withMore = false, lazily = false }: WriteOptions,
 ): Promise<Written> {
   const [row] = await sql<Written[]>`
     select decisions, ended, ended_models as "endedModels", grants, wake, jobs, more
-    from write_predictions(${rowsOf(arrivals, arrivalFields)}::text::prediction_arrival[],
+    from write_batch(${rowsOf(arrivals, arrivalFields)}::text::arriving_prediction[],
       ${distinct(arrivals, (one) => one.userId)}, ${distinct(arrivals, (one) => one.keyId)},
-      ${distinct(arrivals, (one) => one.modelId)}, ${rowsOf(endings, endingFields)}::text::prediction_end[], ${nodeId}, ${month}::date, ${slots}, ${withMore}, ${lazily})`;
-  if (!row) throw new Error("write_predictions returned no row");
+      ${distinct(arrivals, (one) => one.modelId)}, ${rowsOf(endings, endingFields)}::text::prediction_end[], ${nodeId}, ${today}::date, ${slots}, ${withMore}, ${lazily})`;
+  if (!row) throw new Error("write_batch returned no row");
   return row;
 }
 
 type Field = string | number | boolean | undefined | null;
 
-/** In the order of the type `prediction_arrival`. */
+/** In the order of the type `arriving_prediction`. */
 const arrivalFields = (one: ArrivingPrediction): Field[] => [
   one.id,
   one.userId,
@@ -84,6 +84,7 @@ const arrivalFields = (one: ArrivingPrediction): Field[] => [
   one.door,
   undefined,
   undefined,
+  one.tokens?.reserved,
 ];
 
 /** In the order of the type `prediction_end`. */
@@ -101,7 +102,7 @@ const endingFields = (one: Ending): Field[] => [
   one.streamDetails,
   one.price,
   one.backend,
-  undefined,
+  one.kept,
 ];
 
 const distinct = <T>(items: readonly T[], of: (item: T) => string): string[] => [...new Set(items.map(of))];

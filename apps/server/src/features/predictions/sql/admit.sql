@@ -2,16 +2,19 @@
 
 -- Decides about arrivals and inserts the accepted ones. `users`, `keys` and `models` are those of the arrivals. Their limits
 -- are read once, updated in memory for each arrival, and written once.
--- Locks: wallets, months of keys, slots of models.
-create or replace function admit_predictions(arrivals prediction_arrival[], users text[], keys text[], models text[], node text,
-  month_now date)
+-- Locks: wallets, counters of keys, slots of models. A key's counters are also protected by the wallet of its user.
+create or replace function admit_predictions(arrivals arriving_prediction[], users text[], keys text[], models text[],
+  node text, today date)
 returns admission[] language plpgsql as $$
 declare
-  a prediction_arrival; r record; w wallet_state; k key_state; m model_state; verdict text; counts boolean; at timestamptz;
-  u integer; y integer; d integer; user_ids text[]; key_ids text[]; model_ids text[];
-  ws wallet_state[]; ks key_state[]; ms model_state[]; decisions admission[]; limited text[];
-  -- By arrival; null if it is not accepted.
-  starts boolean[]; has_waiting boolean;
+  a arriving_prediction; r record; w wallet_state; k key_limits; kp key_limits; m model_state; verdict text; counts boolean;
+  at timestamptz; u integer; y integer; z integer; d integer; n integer := 0; key_left bigint; second bigint;
+  user_ids text[]; key_ids text[]; model_ids text[]; parents text[];
+  ws wallet_state[]; ks key_limits[]; ms model_state[]; decision admission; decisions admission[]; is_limited boolean;
+  -- Keys and parents whose limits this call counts towards.
+  month_keys text[]; day_keys text[]; token_keys text[];
+  -- By arrival; null if it is not accepted, or has no limited parent.
+  starts boolean[]; parent_of text[]; has_waiting boolean;
 begin
   -- A row that another transaction had locked is read again once this one has the lock.
   for r in
@@ -23,19 +26,42 @@ begin
     user_ids := user_ids || r.user_id; ws := ws || r.state;
   end loop;
   for r in
-    select c.id, row(c.id, c.monthly_limit_micros,
-      -- Sponsored calls do not count towards the key's limit.
-      case when c.monthly_limit_micros is not null
-        and exists (select 1 from unnest(arrivals) x where x.key_id = c.id and not x.sponsored)
-        then lock_month(c.id, month_now) end, 0)::key_state as state
-    from api_keys c join users o on o.id = c.user_id
+    select c.id, row(c.id, c.parent_id, c.monthly_limit_micros, c.daily_limit_micros, c.tokens_per_minute,
+      null, null, null, 0, 0)::key_limits as state
+    from api_keys c join users o on o.id = c.user_id left join api_keys q on q.id = c.parent_id
     where c.id = any (keys) and c.revoked_at is null and o.disabled_at is null
       and (c.expires_at is null or c.expires_at > clock_timestamp())
+      and (c.parent_id is null or q.revoked_at is null and (q.expires_at is null or q.expires_at > clock_timestamp()))
     order by c.id
   loop
-    key_ids := key_ids || r.id; ks := ks || r.state;
-    if (r.state).monthly_limit is not null then limited := limited || r.id; end if;
+    k := r.state; key_ids := key_ids || r.id;
+    if k.per_month is not null or k.per_day is not null or k.per_minute is not null or k.parent_id is not null then
+      -- Sponsored calls do not count towards the key's limits.
+      if exists (select from unnest(arrivals) x where x.key_id = k.id and not x.sponsored) then
+        k := with_counters(k, today);
+        if k.parent_id is not null then parents := parents || k.parent_id; end if;
+      end if;
+    end if;
+    ks := ks || k;
   end loop;
+  if parents is not null then
+    for r in
+      select c.id, row(c.id, null, c.monthly_limit_micros, c.daily_limit_micros, c.tokens_per_minute,
+        null, null, null, 0, 0)::key_limits as state
+      from api_keys c where c.id = any (parents) order by c.id
+    loop
+      k := with_counters(r.state, today); y := array_position(key_ids, r.id);
+      if y is null then key_ids := key_ids || r.id; ks := ks || k; else ks[y] := k; end if;
+    end loop;
+    y := null;
+  end if;
+  for i in 1 .. coalesce(cardinality(ks), 0) loop
+    k := ks[i];
+    if k.month_used is not null then month_keys := month_keys || k.id; end if;
+    if k.day_used is not null then day_keys := day_keys || k.id; end if;
+    if k.minute_used is not null then token_keys := token_keys || k.id; end if;
+  end loop;
+  k := null;
   for r in
     select s.model_id, row(s.model_id, c.capacity, c.retired_at is not null, s.running, s.waiting, 0, 0)::model_state as state,
       clock_timestamp() as at
@@ -53,8 +79,15 @@ begin
     end if;
     if k.id is distinct from a.key_id then
       if y is not null then ks[y] := k; end if;
+      if z is not null then ks[z] := kp; end if;
       y := array_position(key_ids, a.key_id); k := ks[y];
+      z := case when k.parent_id is not null then array_position(key_ids, k.parent_id) end; kp := ks[z];
+      is_limited := k.per_month is not null or k.per_day is not null or k.per_minute is not null;
     end if;
+    n := n + 1;
+    -- Null without a limit.
+    key_left := least(k.per_month - k.month_used, k.per_day - k.day_used, kp.per_month - kp.month_used,
+      kp.per_day - kp.day_used);
     if m.model_id is distinct from a.model_id then
       if d is not null then ms[d] := m; end if;
       d := array_position(model_ids, a.model_id); m := ms[d];
@@ -67,11 +100,13 @@ begin
       -- The payer did not start it, so the balance must cover it.
       when (a.sponsored or a.must_be_covered and a.reservation > 0) and w.available < a.reservation then 'no_funds'
       when a.sponsored then 'run'
-      -- Charges never exceed reservations, so a key cannot exceed its monthly limit.
-      when k.used + a.reservation > k.monthly_limit then 'no_funds'
-      when w.available < 0 or k.used >= k.monthly_limit then case
-        when is_paid_ahead(a.run_id, w.available, k.monthly_limit - k.used) then 'run' else 'no_funds' end
+      -- Charges never exceed reservations, so a key cannot exceed its budgets.
+      when a.reservation > key_left then 'no_funds'
+      when (w.available < 0 or key_left <= 0) is true and not is_paid_ahead(a.run_id, w.available, key_left) then 'no_funds'
+      -- Waiting would not help.
+      when a.tokens > least(k.per_minute, kp.per_minute) then 'too_many_tokens'
       when a.route <> 'agent' and (w.minute).requests >= w.per_minute then 'rate_limit'
+      when a.tokens > 0 and a.tokens > least(k.per_minute - k.minute_used, kp.per_minute - kp.minute_used) then 'token_limit'
       when a.route in ('sync', 'stream') and w.running >= w.parallel then 'too_many_parallel'
       else 'run' end;
     if verdict = 'run' and a.purpose = 'run' then
@@ -86,8 +121,9 @@ begin
       m := row(m.model_id, m.capacity, m.is_retired, m.running + (verdict = 'run')::integer,
         m.waiting + (verdict = 'wait')::integer, m.more_running + (verdict = 'run')::integer,
         m.more_waiting + (verdict = 'wait')::integer);
-      if k.monthly_limit is not null and not a.sponsored then
-        k := row(k.id, k.monthly_limit, k.used + a.reservation, k.more + a.reservation);
+      if not a.sponsored then
+        if is_limited then k := after_arrival(k, a); end if;
+        if z is not null then kp := after_arrival(kp, a); parent_of[n] := kp.id; end if;
       end if;
     end if;
     if w.per_minute is not null and a.route <> 'agent' and a.purpose <> 'look' and verdict in ('run', 'wait') then
@@ -95,20 +131,35 @@ begin
       w.more_requests := w.more_requests + 1;
     end if;
     starts := starts || case when a.purpose = 'run' and verdict in ('run', 'wait') then verdict = 'run' end;
-    decisions := decisions || case when w.per_minute is not null then limits_after(verdict, w)
+    decision := case when w.per_minute is not null then limits_after(verdict, w)
       else row(verdict, null, null, null, case verdict when 'too_many_parallel' then 1000 end)::admission end;
+    if verdict = 'token_limit' then
+      decision.retry_after_ms := greatest(until_tokens(k, a.tokens), until_tokens(kp, a.tokens));
+    end if;
+    decisions := decisions || decision;
   end loop;
   if u is not null then ws[u] := w; end if;
   if y is not null then ks[y] := k; end if;
+  if z is not null then ks[z] := kp; end if;
   if d is not null then ms[d] := m; end if;
 
+  -- Rounded up, so that tokens count for at least a minute.
+  if token_keys is not null then second := (now_ms() + 999) / 1000; end if;
   insert into live_predictions (id, user_id, key_id, model_id, model_name, route, high_priority, holder, reserved_micros,
-    counts_parallel, key_month, created_at, started_at, queue_until, input, pricing, bounds, base_url, webhook_destination,
-    webhook_target, run_id, door, backend, actor_id)
+    counts_parallel, key_month, key_day, key_second, parent_key_id, parent_month, parent_day, parent_second, reserved_tokens,
+    created_at, started_at, queue_until, input, pricing, bounds, base_url, webhook_destination, webhook_target, run_id, door, backend,
+    actor_id)
   select x.id, x.user_id, case when not x.sponsored then x.key_id end, x.model_id, x.model_name, x.route, x.high_priority,
     case when starts[x.ordinality] or x.route <> 'async' then node end, x.reservation,
     x.route in ('sync', 'stream') or starts[x.ordinality] and not x.sponsored,
-    case when not x.sponsored and x.key_id = any (limited) then month_now end,
+    case when not x.sponsored and x.key_id = any (month_keys) then date_trunc('month', today)::date end,
+    case when not x.sponsored and x.key_id = any (day_keys) then today end,
+    case when not x.sponsored and x.key_id = any (token_keys) then second end,
+    parent_of[x.ordinality],
+    case when parent_of[x.ordinality] = any (month_keys) then date_trunc('month', today)::date end,
+    case when parent_of[x.ordinality] = any (day_keys) then today end,
+    case when parent_of[x.ordinality] = any (token_keys) then second end,
+    case when token_keys is not null then coalesce(x.tokens, 0) end,
     -- Arrivals of a batch keep their order.
     at + x.ordinality * interval '1 microsecond',
     case when starts[x.ordinality] then at + x.ordinality * interval '1 microsecond' end,
@@ -135,17 +186,66 @@ begin
   end loop;
   for i in 1 .. coalesce(cardinality(ks), 0) loop
     k := ks[i];
-    if k.more > 0 then
-      update key_months s set reserved_micros = s.reserved_micros + k.more where s.key_id = k.id and s.month = month_now;
+    if k.more > 0 and k.month_used is not null then
+      update key_months s set reserved_micros = s.reserved_micros + k.more
+      where s.key_id = k.id and s.month = date_trunc('month', today)::date;
+    end if;
+    if k.more > 0 and k.day_used is not null then
+      update key_days s set reserved_micros = s.reserved_micros + k.more where s.key_id = k.id and s.day = today;
+    end if;
+    if k.more_tokens > 0 then
+      update key_tokens s set window_tokens = add_tokens(s.window_tokens, array[second], array[k.more_tokens])
+      where s.key_id = k.id;
     end if;
   end loop;
   return decisions;
+end $$;
+
+-- The limits with what the key has used of each, locked until the end of the transaction.
+create or replace function with_counters(k key_limits, today date) returns key_limits language plpgsql as $$
+begin
+  if k.per_month is not null then k.month_used := lock_month(k.id, date_trunc('month', today)::date); end if;
+  if k.per_day is not null then k.day_used := lock_day(k.id, today); end if;
+  if k.per_minute is not null then k.minute_used := lock_tokens(k.id); end if;
+  return k;
+end $$;
+
+-- The budgets of a key and its parent, locked. The wallet of their user must be locked already.
+create or replace function lock_budgets(wanted text, today date) returns setof key_limits language plpgsql as $$
+declare
+  c api_keys;
+begin
+  for c in
+    select * from api_keys x where x.id = wanted or x.id = (select y.parent_id from api_keys y where y.id = wanted) order by x.id
+  loop
+    return next with_counters(row(c.id, c.parent_id, c.monthly_limit_micros, c.daily_limit_micros, null, null, null, null, 0,
+      0)::key_limits, today);
+  end loop;
+end $$;
+
+create or replace function after_arrival(k key_limits, a arriving_prediction) returns key_limits language plpgsql as $$
+begin
+  return row(k.id, k.parent_id, k.per_month, k.per_day, k.per_minute, k.month_used + a.reservation,
+    k.day_used + a.reservation, k.minute_used + coalesce(a.tokens, 0), k.more + a.reservation,
+    k.more_tokens + case when k.minute_used is not null then coalesce(a.tokens, 0) else 0 end)::key_limits;
 end $$;
 
 -- The amount that a key has spent and reserved in the month, locked until the end of the transaction.
 create or replace function lock_month(wanted text, month_now date) returns bigint language sql as $$
   insert into key_months (key_id, month) values (wanted, month_now) on conflict do nothing;
   select s.spent_micros + s.reserved_micros from key_months s where s.key_id = wanted and s.month = month_now for update
+$$;
+
+-- The same of a day.
+create or replace function lock_day(wanted text, today date) returns bigint language sql as $$
+  insert into key_days (key_id, day) values (wanted, today) on conflict do nothing;
+  select s.spent_micros + s.reserved_micros from key_days s where s.key_id = wanted and s.day = today for update
+$$;
+
+-- The tokens of the key's last minute, locked until the end of the transaction.
+create or replace function lock_tokens(wanted text) returns bigint language sql as $$
+  insert into key_tokens (key_id) values (wanted) on conflict do nothing;
+  select tokens_in(s.window_tokens) from key_tokens s where s.key_id = wanted for update
 $$;
 
 -- PL/pgSQL on purpose: as SQL functions they would be inlined as subqueries, which PostgreSQL prepares for each arrival,

@@ -1,4 +1,4 @@
--- Functions of the version before this one. Its nodes keep calling the two at the end during a rolling update; remove this
+-- Functions of the version before this one. Its nodes keep calling the three at the end during a rolling update; remove this
 -- file when `oldestToKnow` is 0002 or later.
 
 -- Parameters cannot be renamed in place, so these three are created again in the files after this one.
@@ -7,7 +7,9 @@ drop function if exists end_predictions(prediction_end[], boolean);
 drop function if exists write_predictions(prediction_arrival[], text[], text[], text[], prediction_end[], text, date, integer,
   boolean, boolean);
 drop function if exists hit_slack_ms(), choose_jobs(integer), next_in_line(text, integer, boolean),
-  stand_in_line(text, text, boolean, timestamptz), move_lines(text, text, integer), tell(text, text[]);
+  stand_in_line(text, text, boolean, timestamptz), move_lines(text, text, integer), tell(text, text[]),
+  admit_predictions(prediction_arrival[], text[], text[], text[], text, date),
+  decisions_of(prediction_arrival[], text[], admission[]);
 
 create or replace function mend_lines() returns void language sql as $$ select repair_queues() $$;
 
@@ -15,3 +17,18 @@ create or replace function keep_last_words(ids text[], words json) returns void 
   select store_transcripts(ids, (
     select json_agg(json_build_object('id', w.id, 'fragments', w.said)) from json_to_recordset(words) as w (id text, said json)))
 $$;
+
+-- These nodes count no tokens for admission, send the month only, and do not know the verdicts of tokens.
+create or replace function write_predictions(arrivals prediction_arrival[], users text[], keys text[], models text[],
+  ends prediction_end[], node text, month_now date, slots integer, with_more boolean, lazily boolean, out decisions json,
+  out ended integer[], out ended_models text[], out grants json, out wake boolean, out jobs json, out more json)
+language plpgsql as $$
+declare
+  today date := (clock_timestamp() at time zone 'UTC')::date;
+begin
+  select replace(replace(b.decisions::text, '"token_limit"', '"rate_limit"'), '"too_many_tokens"', '"no_funds"')::json,
+    b.ended, b.ended_models, b.grants, b.wake, b.jobs, b.more
+  into decisions, ended, ended_models, grants, wake, jobs, more
+  from write_batch(array(select row(a.*, null)::arriving_prediction from unnest(arrivals) a), users, keys, models, ends,
+    node, case when date_trunc('month', today)::date = month_now then today else month_now end, slots, with_more, lazily) b;
+end $$;

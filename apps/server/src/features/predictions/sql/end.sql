@@ -8,14 +8,14 @@
 --   user_waits  whether a user of an ended prediction has others that wait
 --   more        data for webhooks and stored inputs
 --   models      the model of each end that took effect
--- Locks: live predictions, wallets, months of keys, slots of models.
+-- Locks: live predictions, wallets, counters of keys, slots of models.
 create or replace function end_predictions(ends prediction_end[], with_more boolean, out ended integer[], out waited_for text[],
   out user_waits boolean, out more json, out models text[])
 language plpgsql as $$
 declare
   e prediction_end; l live_predictions; c account_change; r record; n integer := 0; d integer; at timestamptz; notified text[];
   gone live_predictions[]; gone_ends prediction_end[]; users text[]; ws account_change[]; slots text[]; ms account_change[];
-  has_months boolean; has_waited boolean; to_fold text[];
+  counts_keys boolean; has_waited boolean; to_fold text[];
 begin
   user_waits := false;
   foreach e in array ends loop
@@ -25,7 +25,9 @@ begin
     continue when not found;
     e.price := least(e.price, l.reserved_micros);
     ended := ended || n - 1; models := models || l.model_id; gone := gone || l; gone_ends := gone_ends || e;
-    if l.key_month is not null then has_months := true; end if;
+    if l.key_month is not null or l.key_day is not null or l.key_second is not null or l.parent_key_id is not null then
+      counts_keys := true;
+    end if;
     if l.started_at is null then has_waited := true; end if;
     if with_more or l.route = 'async' then notified := notified || l.id; end if;
     d := array_position(users, l.user_id);
@@ -63,28 +65,23 @@ begin
 
   insert into ended_predictions (id, user_id, key_id, model_id, model_name, route, status, created_at, started_at, ended_at,
     inference_ms, output, error, input_tokens, output_tokens, cached_tokens, cache_write_tokens, stream_details,
-    reserved_micros, price_micros, run_id, door, backend, actor_id, input)
+    reserved_micros, price_micros, run_id, door, backend, actor_id, request, input)
   select g.id, g.user_id, g.key_id, g.model_id, g.model_name, g.route, x.status, g.created_at, g.started_at, at,
     x.inference_ms, x.output::json, x.error::json, x.input_tokens, x.output_tokens, x.cached_tokens,
     coalesce(x.cache_write_tokens, 0), x.stream_details::json, g.reserved_micros, x.price, g.run_id, g.door,
-    coalesce(x.backend, g.backend), g.actor_id, x.input::json
+    coalesce(x.backend, g.backend), g.actor_id,
+    -- A node sends both in one text, in two lines. Queued predictions have them in their row.
+    case when x.input is null then g.bounds -> 'request' else split_part(x.input, chr(10), 1)::json end,
+    case when x.input is not null then nullif(substr(x.input, strpos(x.input, chr(10)) + 1), '')::json
+      when g.bounds -> 'request' ->> 'keeps' = 'true' then coalesce(g.bounds -> 'kept', g.input) end
   from unnest(gone) with ordinality g cross join lateral (select (gone_ends[g.ordinality]).*) x;
   insert into usage (request_id, user_id, key_id, model_name, route, status, created_at, inference_ms, input_tokens,
-    output_tokens, cached_tokens, cache_write_tokens, reserved_micros, price_micros, door, backend, actor_id)
+    output_tokens, cached_tokens, cache_write_tokens, reserved_micros, price_micros, door, backend, actor_id, run_id)
   select g.id, g.user_id, g.key_id, g.model_name, g.route, x.status, at + ordinality * interval '1 microsecond',
     x.inference_ms, x.input_tokens, x.output_tokens, x.cached_tokens, coalesce(x.cache_write_tokens, 0), g.reserved_micros,
-    x.price, g.door, coalesce(x.backend, g.backend), g.actor_id
+    x.price, g.door, coalesce(x.backend, g.backend), g.actor_id, g.run_id
   from unnest(gone) with ordinality g cross join lateral (select (gone_ends[g.ordinality]).*) x;
-  if has_months then
-    for r in
-      select g.key_id, g.key_month, sum(g.reserved_micros)::bigint as reserved, sum(x.price)::bigint as spent
-      from unnest(gone) with ordinality g join unnest(gone_ends) with ordinality x using (ordinality)
-      where g.key_month is not null group by 1, 2 order by 1, 2
-    loop
-      update key_months s set reserved_micros = s.reserved_micros - r.reserved, spent_micros = s.spent_micros + r.spent
-      where s.key_id = r.key_id and s.month = r.key_month;
-    end loop;
-  end if;
+  if counts_keys then perform settle_keys(gone, gone_ends); end if;
   if has_waited then perform advance_queue(g.model_id, g.user_id, 0) from unnest(gone) g where g.started_at is null; end if;
   if waited_for is not null then
     update model_lines v set running = v.running - least(v.running, less.n)
@@ -103,6 +100,41 @@ begin
     from generate_subscripts(gone, 1) i cross join lateral (select (gone[i]).*) x
     where x.webhook_target is not null or x.input::text like '%"$file"%';
   end if;
+end $$;
+
+-- Releases what acceptance counted towards keys and their parents, and counts what was used instead. Limits may have changed
+-- since, which makes no difference here.
+create or replace function settle_keys(gone live_predictions[], ends prediction_end[]) returns void language plpgsql as $$
+declare
+  r record;
+begin
+  for r in
+    select c.key_id, c.month, sum(g.reserved_micros)::bigint as reserved, sum(x.price)::bigint as spent
+    from unnest(gone) with ordinality g join unnest(ends) with ordinality x using (ordinality)
+      cross join lateral (values (g.key_id, g.key_month), (g.parent_key_id, g.parent_month)) c (key_id, month)
+    where c.month is not null group by 1, 2 order by 1, 2
+  loop
+    update key_months s set reserved_micros = s.reserved_micros - r.reserved, spent_micros = s.spent_micros + r.spent
+    where s.key_id = r.key_id and s.month = r.month;
+  end loop;
+  for r in
+    select c.key_id, c.day, sum(g.reserved_micros)::bigint as reserved, sum(x.price)::bigint as spent
+    from unnest(gone) with ordinality g join unnest(ends) with ordinality x using (ordinality)
+      cross join lateral (values (g.key_id, g.key_day), (g.parent_key_id, g.parent_day)) c (key_id, day)
+    where c.day is not null group by 1, 2 order by 1, 2
+  loop
+    update key_days s set reserved_micros = s.reserved_micros - r.reserved, spent_micros = s.spent_micros + r.spent
+    where s.key_id = r.key_id and s.day = r.day;
+  end loop;
+  for r in
+    select c.key_id, array_agg(c.second) as seconds,
+      array_agg(coalesce(x.input_tokens, 0)::bigint + coalesce(x.output_tokens, 0) - g.reserved_tokens) as more
+    from unnest(gone) with ordinality g join unnest(ends) with ordinality x using (ordinality)
+      cross join lateral (values (g.key_id, g.key_second), (g.parent_key_id, g.parent_second)) c (key_id, second)
+    where c.second is not null group by 1 order by 1
+  loop
+    update key_tokens s set window_tokens = add_tokens(s.window_tokens, r.seconds, r.more) where s.key_id = r.key_id;
+  end loop;
 end $$;
 
 -- The indexes of the values in the order of locking.

@@ -56,3 +56,43 @@ begin
       when 'rate_limit' then until_request(w.user_id, now_ms(), (w.minute).requests - w.more_requests - w.per_minute)
       when 'too_many_parallel' then 1000 end)::admission;
 end $$;
+
+-- The tokens of a key's last minute: pairs of a second and its tokens, at most one pair for each second.
+
+-- A clock that was set back must not block a key for longer than a minute.
+create or replace function is_within_minute(second bigint) returns boolean language sql volatile as $$
+  select abs(second * 1000 - now_ms()) < 60000
+$$;
+
+create or replace function tokens_in(window_tokens bigint[]) returns bigint language plpgsql volatile as $$
+declare
+  sum bigint := 0;
+begin
+  for j in 1 .. coalesce(cardinality(window_tokens) / 2, 0) loop
+    if is_within_minute(window_tokens[2 * j - 1]) then sum := sum + window_tokens[2 * j]; end if;
+  end loop;
+  return sum;
+end $$;
+
+-- The pairs of the last minute, with tokens added to some seconds or taken from them.
+create or replace function add_tokens(window_tokens bigint[], seconds bigint[], added bigint[])
+returns bigint[] language sql volatile as $$
+  select coalesce(array_agg(x order by second, side), '{}') from (
+    select second, sum(tokens)::bigint as tokens from (
+      select window_tokens[2 * j - 1] as second, window_tokens[2 * j] as tokens
+      from generate_series(1, cardinality(window_tokens) / 2) j
+      union all
+      select * from unnest(seconds, added)
+    ) pair where is_within_minute(second) group by second having sum(tokens) <> 0
+  ) kept cross join lateral (values (1, second), (2, tokens)) as pair (side, x)
+$$;
+
+-- Milliseconds until `wanted` more tokens fit into the key's minute. Null if they fit now.
+create or replace function until_tokens(k key_limits, wanted bigint) returns bigint language sql volatile as $$
+  select case when k.minute_used + wanted > k.per_minute then coalesce((
+    select greatest(1, second * 1000 + 60000 - now_ms()) from (
+      select s.window_tokens[2 * j - 1] as second, sum(s.window_tokens[2 * j]) over (order by j) as gone
+      from key_tokens s cross join generate_series(1, cardinality(s.window_tokens) / 2) j
+      where s.key_id = k.id and is_within_minute(s.window_tokens[2 * j - 1])
+    ) pair where gone >= k.minute_used + wanted - k.per_minute order by second limit 1), 60000) end
+$$;

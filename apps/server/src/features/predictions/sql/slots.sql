@@ -68,9 +68,9 @@ returns setof live_predictions language sql as $$
       select * from live_predictions o where o.id = g.id offset 0
     ) l
     where l.started_at is null and (l.holder is null or l.holder = node)
-      -- A node of an earlier version would fail a queued conversation.
-      and (l.route <> 'async' or l.door is distinct from 'openai-responses'
-        or exists (select 1 from nodes n where n.id = node and n.runs_chats))
+      -- A node of an earlier version would fail queued conversations and embeddings.
+      and (l.route <> 'async' or l.door is null or exists (
+        select 1 from nodes n where n.id = node and n.runs_chats and (n.runs_batches or l.door = 'openai-responses')))
       -- It cannot call a model that lists several backends either.
       and (exists (select 1 from nodes n where n.id = node and n.lists_backends)
         or (select md.manifest -> 'backends' from models md where md.id = l.model_id) is null)

@@ -1,8 +1,8 @@
 -- Writes the predictions of a node in one statement and one commit: ends those in `ends`, decides about `arrivals`, claims
 -- queued predictions for free worker `slots`, and grants freed slots to waiting clients. `lazily`: returns before the commit
 -- is on disk. The next synchronous commit flushes it too.
-create or replace function write_predictions(arrivals prediction_arrival[], users text[], keys text[], models text[],
-  ends prediction_end[], node text, month_now date, slots integer, with_more boolean, lazily boolean, out decisions json,
+create or replace function write_batch(arrivals arriving_prediction[], users text[], keys text[], models text[],
+  ends prediction_end[], node text, today date, slots integer, with_more boolean, lazily boolean, out decisions json,
   out ended integer[], out ended_models text[], out grants json, out wake boolean, out jobs json, out more json)
 language plpgsql set plan_cache_mode to 'force_generic_plan' set enable_seqscan to 'off' as $$
 declare
@@ -27,7 +27,7 @@ begin
     wake := settled.user_waits or waited_for is not null;
   end if;
   if cardinality(arrivals) > 0 then
-    decided := admit_predictions(arrivals, users, keys, models, node, month_now);
+    decided := admit_predictions(arrivals, users, keys, models, node, today);
     if decided <> array_fill(row('run', null, null, null, null)::admission, array[cardinality(decided)]) then
       decisions := decisions_of(arrivals, models, decided);
     end if;
@@ -44,7 +44,7 @@ begin
 end $$;
 
 -- Decisions as a node reads them. An arrival starts at once if those before it in the queue wait for limits of their own.
-create or replace function decisions_of(arrivals prediction_arrival[], models text[], decided admission[])
+create or replace function decisions_of(arrivals arriving_prediction[], models text[], decided admission[])
 returns json language plpgsql as $$
 declare
   granted text[];
