@@ -1,18 +1,18 @@
 import type { Database } from "../../engines/database/database.ts";
 import { writePredictions } from "./admission/write-store.ts";
 import { coreFaults } from "./core-faults.fixture.ts";
+import { dayAfter, firstDay } from "./core-keys.fixture.ts";
+import { type Rows, stateOfRows } from "./core-rows.fixture.ts";
 import type { Answer, Arrival, Decision, End, Operation, State, World } from "./core-world.fixture.ts";
 import { grantFreeSlots } from "./execution/sweep-store.ts";
 import type { ArrivingPrediction, Ending, Decision as StoredDecision } from "./prediction.ts";
 import { claimJobs } from "./store.ts";
 
-const firstMonth = Date.UTC(2026, 0);
-
 /** Applies operations to a database by the functions under test. */
 export class CoreEngine {
   readonly database: Database;
   #world = "";
-  #months = 0;
+  #today = firstDay;
   static #worlds = 0;
 
   constructor(database: Database) {
@@ -28,19 +28,9 @@ export class CoreEngine {
     return id.slice(this.#world.length + 1);
   }
 
-  get #month(): string {
-    return this.#monthAt(this.#months);
-  }
-
-  #monthAt(n: number): string {
-    const date = new Date(firstMonth);
-    date.setUTCMonth(n);
-    return date.toISOString().slice(0, 10);
-  }
-
   async start(world: World): Promise<void> {
     this.#world = `w${++CoreEngine.#worlds}`;
-    this.#months = 0;
+    this.#today = firstDay;
     const id = (of: string) => this.#in(of);
     await this.database.transaction(async (tx) => {
       for (const table of ["live_predictions", "ended_predictions", "usage", "model_lines", "model_slots"])
@@ -54,10 +44,12 @@ export class CoreEngine {
         await tx`insert into wallets (user_id) values (${id(user)})`;
         if (balance > 0) await this.#credit(user, balance, tx);
       }
-      for (const [key, { user, limit }] of Object.entries(world.keys))
+      for (const [key, { user, parent, limits }] of Object.entries(world.keys))
         await tx`
-          insert into api_keys (id, user_id, public, secret_hash, name, created_at, monthly_limit_micros)
-          values (${id(key)}, ${id(user)}, ${id(key).padStart(12, "0")}, ${Buffer.alloc(32)}, '', now(), ${limit})`;
+          insert into api_keys (id, user_id, parent_id, public, secret_hash, name, created_at, monthly_limit_micros,
+            daily_limit_micros, tokens_per_minute)
+          values (${id(key)}, ${id(user)}, ${parent && id(parent)}, ${id(key).padStart(12, "0")}, ${Buffer.alloc(32)}, '',
+            now(), ${limits.month}, ${limits.day}, ${limits.minute})`;
       for (const [model, { capacity }] of Object.entries(world.models)) {
         await tx`
           insert into models (id, owner_id, name, manifest)
@@ -75,12 +67,30 @@ export class CoreEngine {
           values (${id(run)}, 'agt_1', 'rev_1', ${id(user)}, ${id(user)}, ${id(key)}, 'running', '{}', 1000, 5, '',
             ${price}, ${ancestors(run)})`;
         await tx`update wallets set reserved_micros = reserved_micros + ${price} where user_id = ${id(user)}`;
-        if (world.keys[key]?.limit !== null)
-          await tx`
-            insert into key_months as m (key_id, month, reserved_micros) values (${id(key)}, ${this.#month}, ${price})
-            on conflict (key_id, month) do update set reserved_micros = m.reserved_micros + ${price}`;
+        await this.#reserve(tx, id(run));
       }
     });
+  }
+
+  /** As a run is created. */
+  async #reserve(tx: Database["sql"], run: string): Promise<void> {
+    await tx`
+      update runs r set key_month = case when k.monthly_limit_micros is not null then ${this.#today}::date end,
+        key_day = case when k.daily_limit_micros is not null then ${this.#today}::date end, parent_key_id = p.id,
+        parent_month = case when p.monthly_limit_micros is not null then ${this.#today}::date end,
+        parent_day = case when p.daily_limit_micros is not null then ${this.#today}::date end
+      from api_keys k left join api_keys p on p.id = k.parent_id where r.id = ${run} and k.id = r.key_id`;
+    const counted = tx`(values (r.key_id, r.key_month, r.key_day), (r.parent_key_id, r.parent_month, r.parent_day))`;
+    await tx`
+      insert into key_months as m (key_id, month, reserved_micros)
+      select c.id, c.month, r.price_micros from runs r cross join lateral ${counted} c (id, month, day)
+      where r.id = ${run} and c.month is not null
+      on conflict (key_id, month) do update set reserved_micros = m.reserved_micros + excluded.reserved_micros`;
+    await tx`
+      insert into key_days as d (key_id, day, reserved_micros)
+      select c.id, c.day, r.price_micros from runs r cross join lateral ${counted} c (id, month, day)
+      where r.id = ${run} and c.day is not null
+      on conflict (key_id, day) do update set reserved_micros = d.reserved_micros + excluded.reserved_micros`;
   }
 
   async apply(operation: Operation, claimOf: (id: string) => number): Promise<Answer> {
@@ -118,7 +128,10 @@ export class CoreEngine {
           update api_keys set revoked_at = ${operation.revoked ? new Date() : null} where id = ${this.#in(operation.key)}`;
         return {};
       case "limit":
-        await sql`update api_keys set monthly_limit_micros = ${operation.limit} where id = ${this.#in(operation.key)}`;
+        await sql`
+          update api_keys set monthly_limit_micros = ${operation.limits.month}, daily_limit_micros = ${operation.limits.day},
+            tokens_per_minute = ${operation.limits.minute}
+          where id = ${this.#in(operation.key)}`;
         return {};
       case "credit":
         await this.#credit(operation.user, operation.amount, sql);
@@ -130,8 +143,9 @@ export class CoreEngine {
         await sql`
           update runs set holder = ${operation.holder}, call_id = ${this.#in(operation.call)} where id = ${this.#in(operation.run)}`;
         return {};
+      case "day":
       case "month":
-        this.#months++;
+        this.#today = dayAfter(operation.kind, this.#today);
         return {};
       case "pass":
         await sql`
@@ -139,11 +153,23 @@ export class CoreEngine {
             select case when i % 2 = 1 then hit - ${operation.ms}::bigint else hit end
             from unnest(hits) with ordinality g (hit, i) order by i)
           where user_id like ${`${this.#world}.%`}`;
+        await this.#passTokens(operation.ms / 1000);
         return {};
     }
   }
 
-  #ending({ id, stale, status, price }: End, claimOf: (id: string) => number): Ending {
+  async #passTokens(seconds: number): Promise<void> {
+    const { sql } = this.database;
+    await sql`
+      update key_tokens set window_tokens = array(
+        select case when i % 2 = 1 then x - ${seconds}::bigint else x end
+        from unnest(window_tokens) with ordinality g (x, i) order by i)
+      where key_id like ${`${this.#world}.%`}`;
+    await sql`
+      update live_predictions set key_second = key_second - ${seconds}::bigint, parent_second = parent_second - ${seconds}::bigint`;
+  }
+
+  #ending({ id, stale, status, price, tokens }: End, claimOf: (id: string) => number): Ending {
     return {
       ...{
         id: this.#in(id),
@@ -153,7 +179,7 @@ export class CoreEngine {
         output: "{}",
         error: undefined,
       },
-      ...{ inputTokens: 1, outputTokens: undefined, cachedTokens: undefined, cacheWriteTokens: undefined },
+      ...{ inputTokens: tokens, outputTokens: undefined, cachedTokens: undefined, cacheWriteTokens: undefined },
       ...{ streamDetails: undefined, price },
     };
   }
@@ -166,6 +192,7 @@ export class CoreEngine {
         route: one.route,
         highPriority: one.highPriority,
         reservation: one.reservation,
+        tokens: { reserved: one.tokens, limit: 0 },
       },
       ...{ queueSeconds: 600, runId: one.run === null ? undefined : this.#in(one.run), hasSlot: one.here, purpose },
       ...{ mustBeCovered: one.mustBeCovered, sponsored: one.sponsored, holder: one.route === "async" ? null : node },
@@ -218,7 +245,7 @@ export class CoreEngine {
       this.database.sql,
       arrivals.map((one) => this.#arriving(one, node, purpose)),
       endings,
-      { nodeId: node, month: this.#month, ...options },
+      { nodeId: node, today: this.#today, ...options },
     );
     const plain = {
       verdict: "run",
@@ -282,6 +309,11 @@ export class CoreEngine {
         'months', (select json_agg(m) from (
           select key_id, month, spent_micros, reserved_micros from key_months
           where key_id like ${mine} and (spent_micros <> 0 or reserved_micros <> 0)) m),
+        'days', (select json_agg(d) from (
+          select key_id, day, spent_micros, reserved_micros from key_days
+          where key_id like ${mine} and (spent_micros <> 0 or reserved_micros <> 0)) d),
+        'tokens', (select json_object_agg(key_id, tokens) from (
+          select key_id, tokens_in(window_tokens) as tokens from key_tokens where key_id like ${mine}) t where tokens <> 0),
         'models', (select json_agg(m) from (
           select id, coalesce(running, 0) as running, coalesce(waiting, 0) as waiting
           from models left join model_slots on model_id = id where id like ${mine}) m),
@@ -294,81 +326,13 @@ export class CoreEngine {
             (u.user_id, u.status, u.route) = (e.user_id, e.status, e.route) and u.key_id is not distinct from e.key_id as agree
           from ended_predictions e left join usage u on u.request_id = e.id where e.id like ${mine}) e)) as seen`;
     if (!row) throw new Error("the query returned no row");
-    return this.#stateOf(row.seen);
+    return stateOfRows(row.seen, (id) => this.#out(id));
   }
 
   /** See `coreFaults`. */
   async faults(): Promise<readonly unknown[]> {
-    return coreFaults(this.database.sql, `${this.#world}.%`, this.#monthAt(0));
-  }
-
-  #stateOf({ users, months, models, live, ended }: Rows): State {
-    const state: State = { users: {}, months: {}, models: {}, live: {}, ended: {} };
-    const out = (id: string) => this.#out(id);
-    for (const one of users ?? [])
-      state.users[out(one.user_id)] = {
-        ...{ balance: one.balance_micros, reserved: one.reserved_micros, running: one.running, waiting: one.waiting },
-      };
-    for (const { key_id, month, spent_micros, reserved_micros } of months ?? []) {
-      const at = (new Date(month).getUTCFullYear() - 2026) * 12 + new Date(month).getUTCMonth();
-      state.months[`${out(key_id)} ${at}`] = { spent: spent_micros, reserved: reserved_micros };
-    }
-    for (const { id, running, waiting } of models ?? []) state.models[out(id)] = { running, waiting };
-    for (const one of live ?? []) {
-      const { route, holder, claim, deaths, started } = one;
-      state.live[out(one.id)] = {
-        ...{ user: out(one.user_id), key: one.key_id && out(one.key_id), model: out(one.model_id), route },
-        ...{ highPriority: one.high_priority, holder, claim, deaths, reserved: one.reserved_micros, started },
-      };
-    }
-    for (const one of ended ?? []) {
-      if (!one.agree) throw new Error(`the usage row of ${one.id} is missing or differs`);
-      const { route, status, reserved_micros: reserved, price_micros: price, started } = one;
-      state.ended[out(one.id)] = {
-        ...{ user: out(one.user_id), key: one.key_id && out(one.key_id), route, status, reserved, price, started },
-      };
-    }
-    return state;
+    return coreFaults(this.database.sql, `${this.#world}.%`);
   }
 }
 
 const manifestOf = (capacity: number) => JSON.stringify({ kind: "other", visibility: "public", capacity });
-
-type Route = Arrival["route"];
-
-/** Named as in PostgreSQL. Null if empty. */
-interface Rows {
-  users:
-    | { user_id: string; balance_micros: number; reserved_micros: number; running: number; waiting: number }[]
-    | null;
-  months: { key_id: string; month: string; spent_micros: number; reserved_micros: number }[] | null;
-  models: { id: string; running: number; waiting: number }[] | null;
-  live:
-    | {
-        id: string;
-        user_id: string;
-        key_id: string | null;
-        model_id: string;
-        route: Route;
-        high_priority: boolean;
-        holder: string | null;
-        claim: number;
-        deaths: number;
-        reserved_micros: number;
-        started: boolean;
-      }[]
-    | null;
-  ended:
-    | {
-        id: string;
-        user_id: string;
-        key_id: string | null;
-        route: Route;
-        status: number;
-        reserved_micros: number;
-        price_micros: number;
-        started: boolean;
-        agree: boolean;
-      }[]
-    | null;
-}

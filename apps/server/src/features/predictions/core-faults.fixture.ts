@@ -1,10 +1,18 @@
 import type { Sql } from "../../engines/database/database.ts";
 
 /** Counters that differ from the rows they count, and limits that were exceeded, of ids like `mine`. */
-export async function coreFaults(sql: Sql, mine: string, firstMonth: string): Promise<readonly unknown[]> {
+export async function coreFaults(sql: Sql, mine: string): Promise<readonly unknown[]> {
   return sql`
     with live as (select * from live_predictions where id like ${mine}),
-    used as (select * from usage where user_id like ${mine})
+    used as (select * from usage where user_id like ${mine}),
+    held as (
+      select c.*, s.reserved_micros as micros, s.reserved_tokens as tokens from live s cross join lateral (values
+        (s.key_id, s.key_month, s.key_day, s.key_second), (s.parent_key_id, s.parent_month, s.parent_day, s.parent_second)
+      ) c (key_id, month, day, second)
+      union all
+      select c.*, null, r.price_micros, null from runs r cross join lateral (values
+        (r.key_id, r.key_month, r.key_day), (r.parent_key_id, r.parent_month, r.parent_day)) c (key_id, month, day)
+    )
     select 'wallet' as what, w.user_id as whose from wallets w
     where w.user_id like ${mine} and (w.running, w.waiting, w.reserved_micros) <> (
       select count(*) filter (where l.counts_parallel)::int,
@@ -37,8 +45,20 @@ export async function coreFaults(sql: Sql, mine: string, firstMonth: string): Pr
     where (u.user_id, u.status, u.price_micros, u.reserved_micros) is distinct from (e.user_id, e.status, e.price_micros, e.reserved_micros)
     union all
     select 'month', m.key_id from key_months m where m.key_id like ${mine} and m.reserved_micros <> (
-      select coalesce(sum(l.reserved_micros), 0) from live l where l.key_id = m.key_id and l.key_month = m.month
-    ) + (select coalesce(sum(r.price_micros), 0) from runs r where r.key_id = m.key_id and m.month = ${firstMonth})
+      select coalesce(sum(h.micros), 0) from held h where (h.key_id, h.month) = (m.key_id, m.month))
+    union all
+    select 'day', d.key_id from key_days d where d.key_id like ${mine} and d.reserved_micros <> (
+      select coalesce(sum(h.micros), 0) from held h where (h.key_id, h.day) = (d.key_id, d.day))
+    union all
+    select 'over a limit', k.id from api_keys k
+      left join key_months m on m.key_id = k.id left join key_days d on d.key_id = k.id
+    where k.id like ${mine} and (m.spent_micros + m.reserved_micros > k.monthly_limit_micros
+      or d.spent_micros + d.reserved_micros > k.daily_limit_micros)
+    union all
+    select 'tokens', t.key_id from key_tokens t where t.key_id like ${mine} and tokens_in(t.window_tokens) < (
+      select coalesce(sum(h.tokens), 0) from held h where h.key_id = t.key_id and is_within_minute(h.second))
+    union all
+    select 'seconds', t.key_id from key_tokens t where t.key_id like ${mine} and cardinality(t.window_tokens) > 124
     union all
     select 'slots', s.model_id from model_slots s
     where (s.running, s.waiting) <> (

@@ -1,4 +1,18 @@
 import {
+  countKeys,
+  dayAfter,
+  firstDay,
+  hasNoTokens,
+  isLargerThanMinute,
+  type Key,
+  keysOf,
+  leftOf,
+  lineOf,
+  minute,
+  settleKeys,
+  untilTokens,
+} from "./core-keys.fixture.ts";
+import {
   type Answer,
   type Arrival,
   byClient,
@@ -7,11 +21,9 @@ import {
   type End,
   found,
   isWithin,
-  type Key,
   type Live,
   type Model,
   mapOf,
-  minute,
   type Operation,
   orders,
   type Plan,
@@ -38,7 +50,7 @@ export class CoreModel {
   readonly #ended: State["ended"] = {};
   readonly #runs: Map<string, World["runs"][string] & { holder: string; call: string }>;
   readonly #plans: Map<string, Plan>;
-  month = 0;
+  #today = firstDay;
   #now = 0;
   /** The predictions that the engine started in this operation. */
   #started: ReadonlySet<string> = new Set();
@@ -50,12 +62,12 @@ export class CoreModel {
     this.users = mapOf(world.users, ({ plan, balance }) => ({
       ...{ plan: found(this.#plans, plan), balance, reserved: 0, running: 0, requests: [] },
     }));
-    this.keys = mapOf(world.keys, (key) => ({ ...key, revoked: false, months: new Map() }));
+    this.keys = keysOf(world.keys);
     this.models = mapOf(world.models, (model) => ({ ...model, retired: false, servedAt: -1, servedSteps: new Map() }));
     this.#runs = mapOf(world.runs, (run) => ({ ...run, holder: "", call: "" }));
     for (const { user, key, price } of Object.values(world.runs)) {
       found(this.users, user).reserved += price;
-      if (found(this.keys, key).limit !== null) this.#monthOf(key).reserved += price;
+      countKeys(found(this.keys, key), { today: this.#today, now: this.#now, reservation: price, tokens: 0 });
     }
   }
 
@@ -88,8 +100,9 @@ export class CoreModel {
       case "grant free slots":
         this.#grant([...this.models.keys()], true);
         return {};
+      case "day":
       case "month":
-        this.month++;
+        this.#today = dayAfter(operation.kind, this.#today);
         return {};
       case "pass":
         this.#now += operation.ms;
@@ -105,10 +118,8 @@ export class CoreModel {
   }
 
   state(): State {
-    return stateOf(this, { ...this.#ended }, (model) => ({
-      running: this.#running(model),
-      waiting: this.#waiting(model).length,
-    }));
+    const countsOf = (model: string) => ({ running: this.#running(model), waiting: this.#waiting(model).length });
+    return stateOf(this, { ...this.#ended }, countsOf, this.#now);
   }
 
   #running(model: string, user?: string): number {
@@ -132,13 +143,6 @@ export class CoreModel {
     return plan.parallel === null ? Number.POSITIVE_INFINITY : plan.parallel - running;
   }
 
-  #monthOf(key: string, month = this.month): { spent: number; reserved: number } {
-    const { months } = found(this.keys, key);
-    const entry = months.get(month) ?? { spent: 0, reserved: 0 };
-    months.set(month, entry);
-    return entry;
-  }
-
   // Admission
 
   #verdict(arrival: Arrival, node: string): Verdict {
@@ -146,23 +150,24 @@ export class CoreModel {
     const model = found(this.models, arrival.model);
     const run = arrival.run === null ? undefined : found(this.#runs, arrival.run);
     const available = user.balance - user.reserved;
-    const { spent, reserved } = this.#monthOf(arrival.key);
-    const [used, limit] = [spent + reserved, key.limit ?? Number.POSITIVE_INFINITY];
+    const left = leftOf(key, this.#today);
     if (run && (run.holder !== node || run.call !== arrival.id)) return "run_lost";
-    if (key.revoked) return "key_gone";
+    if (lineOf(key).some(({ revoked }) => revoked)) return "key_gone";
     if (model.retired) return "model_retired";
     if (model.capacity === 0) return "model_inactive";
     if (arrival.sponsored) return available < arrival.reservation ? "no_funds" : "run";
-    if (used + arrival.reservation > limit) return "no_funds";
+    if (arrival.reservation > left) return "no_funds";
     if (arrival.mustBeCovered && arrival.reservation > 0 && available < arrival.reservation) return "no_funds";
-    if (available < 0 || used >= limit) {
+    if (available < 0 || left <= 0) {
       // The price of a run and its ancestors is reserved already and does not refuse their own calls.
       let own = 0;
       for (let one = run; one; one = one.parent === null ? undefined : found(this.#runs, one.parent)) own += one.price;
-      return own > 0 && available + own >= 0 && used - own < limit ? "run" : "no_funds";
+      if (own === 0 || available + own < 0 || left + own <= 0) return "no_funds";
     }
+    if (isLargerThanMinute(key, arrival.tokens)) return "too_many_tokens";
     if (arrival.route !== "agent" && this.#requests(user).length >= (user.plan.perMinute ?? Number.POSITIVE_INFINITY))
       return "rate_limit";
+    if (hasNoTokens(key, arrival.tokens, this.#now)) return "token_limit";
     if (byClient(arrival) && this.#slotsLeft(arrival.user) <= 0) return "too_many_parallel";
     return "run";
   }
@@ -182,6 +187,7 @@ export class CoreModel {
       const leaves = requests[requests.length - (perMinute ?? 0)] ?? this.#now;
       retryAfterMs = leaves + minute - this.#now;
     }
+    if (verdict === "token_limit") retryAfterMs = untilTokens(found(this.keys, arrival.key), arrival.tokens, this.#now);
     if (verdict === "run") {
       if (purpose !== "look" && arrival.route !== "agent" && perMinute !== null) user.requests.push(this.#now);
       if (purpose === "run" && !this.#accept(arrival, node)) verdict = "wait";
@@ -192,20 +198,19 @@ export class CoreModel {
 
   /** Returns whether the prediction starts. */
   #accept(arrival: Arrival, node: string): boolean {
-    const { id, model, route, reservation, sponsored, webhook, highPriority } = arrival;
+    const { id, model, route, reservation, tokens, sponsored, webhook, highPriority } = arrival;
     const [user, key] = [found(this.users, arrival.user), found(this.keys, arrival.key)];
     const isFree = this.#waiting(model).length === 0 && this.#free(model) > 0;
     const mayRun = sponsored || this.#slotsLeft(arrival.user) > 0;
     const started = isFree && (byClient(arrival) || (mayRun && (route === "agent" || arrival.here)));
     const counts = byClient(arrival) || (started && !sponsored);
-    const month = key.limit === null || sponsored ? null : this.month;
     user.reserved += reservation;
     if (counts) user.running++;
-    if (month !== null) this.#monthOf(arrival.key).reserved += reservation;
+    const counted = sponsored ? [] : countKeys(key, { today: this.#today, now: this.#now, reservation, tokens });
     this.live.set(id, {
       ...{ id, user: arrival.user, key: sponsored ? null : arrival.key, model, route, highPriority },
       ...{ holder: route === "async" && !started ? null : node, claim: 1, deaths: 0, reserved: reservation },
-      ...{ month, counts, started, webhook, age: this.#accepted++ },
+      ...{ counted, counts, started, webhook, age: this.#accepted++ },
     });
     if (!started) this.#queue(arrival);
     return started;
@@ -236,7 +241,7 @@ export class CoreModel {
       const { id, stale, status } = end;
       const prediction = this.live.get(id);
       if (!prediction || stale || (prediction.webhook && !withWebhooks)) return false;
-      const { user, key, model, route, reserved, month, started } = prediction;
+      const { user, key, model, route, reserved, counted, started } = prediction;
       const price = Math.min(end.price, reserved);
       this.live.delete(id);
       this.#ended[id] = { user, key, route, status, reserved, price, started };
@@ -244,11 +249,7 @@ export class CoreModel {
       wallet.balance -= price;
       wallet.reserved -= reserved;
       if (prediction.counts) wallet.running--;
-      if (key !== null && month !== null) {
-        const entry = this.#monthOf(key, month);
-        entry.reserved -= reserved;
-        entry.spent += price;
-      }
+      settleKeys(counted, { reserved, price, tokens: end.tokens });
       models.add(model);
       return true;
     });

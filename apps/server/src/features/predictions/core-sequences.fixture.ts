@@ -1,4 +1,5 @@
 import type { CoreEngine } from "./core-engine.fixture.ts";
+import { type KeyLimits, noLimits } from "./core-keys.fixture.ts";
 import { CoreModel } from "./core-model.fixture.ts";
 import type { Answer, Arrival, End, Operation, Route, State, Verdict, World } from "./core-world.fixture.ts";
 
@@ -16,17 +17,21 @@ export const world: World = {
     cat: { plan: "single", balance: 1_000 },
   },
   keys: {
-    ann1: { user: "ann", limit: null },
-    ann2: { user: "ann", limit: 500 },
-    bob1: { user: "bob", limit: null },
-    bob2: { user: "bob", limit: 300 },
-    cat1: { user: "cat", limit: null },
+    ann1: { user: "ann", parent: null, limits: noLimits },
+    ann2: { user: "ann", parent: null, limits: { ...noLimits, month: 500 } },
+    bob1: { user: "bob", parent: null, limits: noLimits },
+    bob2: { user: "bob", parent: null, limits: { ...noLimits, month: 300, day: 150 } },
+    bob3: { user: "bob", parent: null, limits: { month: null, day: 400, minute: 120 } },
+    bob4: { user: "bob", parent: "bob3", limits: noLimits },
+    bob5: { user: "bob", parent: "bob3", limits: { month: 200, day: null, minute: 100 } },
+    cat1: { user: "cat", parent: null, limits: { ...noLimits, minute: 80 } },
   },
   models: { alpha: { capacity: 2 }, beta: { capacity: 4 }, gamma: { capacity: 1 } },
   runs: {
     run1: { user: "ann", key: "ann2", price: 200, parent: null },
     run2: { user: "ann", key: "ann2", price: 0, parent: "run1" },
     run3: { user: "bob", key: "bob1", price: 100, parent: null },
+    run5: { user: "bob", key: "bob5", price: 40, parent: null },
     run4: { user: "cat", key: "cat1", price: 0, parent: null },
   },
 };
@@ -102,6 +107,7 @@ export class Generator {
       model: this.#one(Object.keys(world.models)),
       highPriority: this.#is(0.15),
       reservation: this.#one([0, 0, 10, 40, 100, 250, 1_200]),
+      tokens: this.#one([0, 0, 5, 20, 60, 110]),
       mustBeCovered: route === "agent" && this.#is(0.3),
       webhook: route === "async" && this.#is(0.2),
       here: route === "async" && this.#is(0.3),
@@ -119,9 +125,20 @@ export class Generator {
           ? this.#one(among).id
           : `${this.#prefix}${1 + this.#below(this.#predictions + 1)}`;
       const status = this.#one([200, 200, 200, 499, 502]);
-      return { id, stale: this.#is(0.06), status, price: status === 502 ? 0 : this.#one([0, 5, 30, 100, 2_000]) };
+      return {
+        id,
+        stale: this.#is(0.06),
+        status,
+        tokens: this.#one([0, 3, 20, 70]),
+        price: status === 502 ? 0 : this.#one([0, 5, 30, 100, 2_000]),
+      };
     });
     return ends;
+  }
+
+  #limits(): KeyLimits {
+    const money = [null, 100, 400, 1_500];
+    return { month: this.#one(money), day: this.#one(money), minute: this.#one([null, 30, 90, 300]) };
   }
 
   next(model: Lively): Operation[] {
@@ -142,6 +159,7 @@ export class Generator {
       [4, "credit"],
       [2, "fold"],
       [1, "run"],
+      [1, "day"],
       [1, "month"],
       [5, "pass"],
       [1, "crash"],
@@ -188,7 +206,7 @@ export class Generator {
             ids: held.filter(({ route }) => route === "async").map(({ id }) => ({ id, stale: false })),
             died: true,
           },
-          { kind: "settle", ends: others.map(({ id }) => ({ id, stale: false, status: 499, price: 0 })) },
+          { kind: "settle", ends: others.map(({ id }) => ({ id, stale: false, status: 499, price: 0, tokens: 0 })) },
         ];
       }
       case "start calls":
@@ -210,7 +228,7 @@ export class Generator {
       case "revoke":
         return [{ kind, key: this.#one(Object.keys(world.keys)), revoked: this.#is(0.3) }];
       case "limit":
-        return [{ kind, key: this.#one(Object.keys(world.keys)), limit: this.#one([null, 100, 400, 1_500]) }];
+        return [{ kind, key: this.#one(Object.keys(world.keys)), limits: this.#limits() }];
       case "credit":
         return [
           { kind, user: this.#one(Object.keys(world.users)), amount: this.#one([2_000, 500, 300, -400, -1_000]) },
@@ -221,6 +239,7 @@ export class Generator {
         const run = this.#one(Object.keys(world.runs));
         return [{ kind, run, holder: this.#one(nodes), call: `${this.#prefix}${this.#predictions + 1}` }];
       }
+      case "day":
       case "month":
         return [{ kind }];
       case "pass":

@@ -1,3 +1,5 @@
+import { type Counted, type Key, type KeyLimits, minute, type Sum, sumsOf, tokensIn } from "./core-keys.fixture.ts";
+
 export type Route = "sync" | "stream" | "async" | "agent";
 
 export interface Plan {
@@ -13,6 +15,7 @@ export interface Arrival {
   route: Route;
   highPriority: boolean;
   reservation: number;
+  tokens: number;
   mustBeCovered: boolean;
   /** The user is not the owner of the key, and pays for calls of that key's run. */
   sponsored: boolean;
@@ -29,6 +32,7 @@ export interface End {
   stale: boolean;
   status: number;
   price: number;
+  tokens: number;
 }
 
 export type Operation =
@@ -43,10 +47,11 @@ export type Operation =
   | { kind: "retire"; model: string }
   | { kind: "plan"; user: string; plan: string }
   | { kind: "revoke"; key: string; revoked: boolean }
-  | { kind: "limit"; key: string; limit: number | null }
+  | { kind: "limit"; key: string; limits: KeyLimits }
   | { kind: "credit"; user: string; amount: number }
   | { kind: "fold"; user: string }
   | { kind: "run"; run: string; holder: string; call: string }
+  | { kind: "day" }
   | { kind: "month" }
   | { kind: "pass"; ms: number };
 
@@ -59,6 +64,8 @@ export type Verdict =
   | "model_inactive"
   | "no_funds"
   | "rate_limit"
+  | "token_limit"
+  | "too_many_tokens"
   | "too_many_parallel";
 
 /** `rate` is null for calls of runs, which do not count as requests, and for plans without a limit. */
@@ -83,7 +90,8 @@ export interface Answer {
 export interface World {
   plans: Record<string, Plan>;
   users: Record<string, { plan: string; balance: number }>;
-  keys: Record<string, { user: string; limit: number | null }>;
+  /** Parents come before their children. */
+  keys: Record<string, { user: string; parent: string | null; limits: KeyLimits }>;
   models: Record<string, { capacity: number }>;
   /** The prices of runs are reserved. */
   runs: Record<string, { user: string; key: string; price: number; parent: string | null }>;
@@ -95,13 +103,6 @@ export interface User {
   reserved: number;
   running: number;
   requests: number[];
-}
-
-export interface Key {
-  user: string;
-  limit: number | null;
-  revoked: boolean;
-  months: Map<number, { spent: number; reserved: number }>;
 }
 
 export interface Model {
@@ -124,7 +125,7 @@ export interface Live {
   claim: number;
   deaths: number;
   reserved: number;
-  month: number | null;
+  counted: Counted;
   counts: boolean;
   started: boolean;
   webhook: boolean;
@@ -141,8 +142,11 @@ export interface CoreTables {
 
 export interface State {
   users: Record<string, { balance: number; reserved: number; running: number; waiting: number }>;
-  /** By key and month, without empty ones. */
-  months: Record<string, { spent: number; reserved: number }>;
+  /** By key and period, without empty ones. */
+  months: Record<string, Sum>;
+  days: Record<string, Sum>;
+  /** By key, without those that are 0. */
+  tokens: Record<string, number>;
   models: Record<string, { running: number; waiting: number }>;
   live: Record<
     string,
@@ -165,7 +169,6 @@ export interface State {
   >;
 }
 
-export const minute = 60_000;
 export const byClient = ({ route }: { route: Route }) => route === "sync" || route === "stream";
 export const queueOf = ({ user, highPriority }: { user: string; highPriority: boolean }) => `${highPriority} ${user}`;
 
@@ -197,15 +200,15 @@ export function stateOf(
   { users, keys, models, live }: Pick<CoreTables, "users" | "keys" | "models" | "live">,
   ended: State["ended"],
   countsOf: (model: string) => { running: number; waiting: number },
+  now: number,
 ): State {
-  const state: State = { users: {}, months: {}, models: {}, live: {}, ended };
+  const sums = { months: sumsOf(keys, "months"), days: sumsOf(keys, "days") };
+  const state: State = { users: {}, ...sums, tokens: {}, models: {}, live: {}, ended };
   for (const [id, { balance, reserved, running }] of users) {
     const waiting = [...live.values()].filter((one) => one.user === id && !one.started && !byClient(one)).length;
     state.users[id] = { balance, reserved, running, waiting };
   }
-  for (const [id, { months }] of keys)
-    for (const [month, { spent, reserved }] of months)
-      if (spent !== 0 || reserved !== 0) state.months[`${id} ${month}`] = { spent, reserved };
+  for (const [id, key] of keys) if (tokensIn(key, now) !== 0) state.tokens[id] = tokensIn(key, now);
   for (const id of models.keys()) state.models[id] = countsOf(id);
   for (const one of live.values()) {
     const { user, key, model, route, highPriority, holder, claim, deaths, reserved, started } = one;
@@ -216,7 +219,19 @@ export function stateOf(
 
 type Change = Exclude<
   Operation,
-  { kind: "write" | "settle" | "look" | "claim" | "release" | "start calls" | "grant free slots" | "month" | "pass" }
+  {
+    kind:
+      | "write"
+      | "settle"
+      | "look"
+      | "claim"
+      | "release"
+      | "start calls"
+      | "grant free slots"
+      | "day"
+      | "month"
+      | "pass";
+  }
 >;
 
 /** Changes that an admin, a user or the node of a run makes. */
@@ -242,7 +257,7 @@ export function changeWorld(
       found(keys, change.key).revoked = change.revoked;
       return;
     case "limit":
-      found(keys, change.key).limit = change.limit;
+      found(keys, change.key).limits = change.limits;
       return;
     case "credit":
       found(users, change.user).balance += change.amount;

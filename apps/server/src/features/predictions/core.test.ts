@@ -45,14 +45,16 @@ test("the database behaves like the model, one operation at a time", {
     "rate_limit",
     "run",
     "run_lost",
+    "token_limit",
     "too_many_parallel",
+    "too_many_tokens",
     "wait",
   ]);
 });
 
 describe("concurrent operations", () => {
   /** Operations that lower limits below current use, or change counters. */
-  const left = new Set<Operation["kind"]>(["capacity", "retire", "plan", "revoke", "limit", "month", "pass"]);
+  const left = new Set<Operation["kind"]>(["capacity", "retire", "plan", "revoke", "limit", "day", "month", "pass"]);
 
   /** Refusals for lack of funds would leave little to do. */
   const users = Object.entries(world.users).map(([id, user]) => [id, { ...user, balance: 1_000_000 }]);
@@ -80,7 +82,7 @@ describe("concurrent operations", () => {
       expect(round, JSON.stringify([...live.values()])).toBeLessThan(live.size + 100);
       const ends = [...live.values()].filter(({ started }) => started);
       const operations: Operation[] = [
-        { kind: "settle", ends: ends.map(({ id }) => ({ id, stale: false, status: 200, price: 7 })) },
+        { kind: "settle", ends: ends.map(({ id }) => ({ id, stale: false, status: 200, price: 7, tokens: 3 })) },
         { kind: "start calls", node: "node1" },
         { kind: "start calls", node: "node2" },
         { kind: "claim", node: "node1", slots: 3 },
@@ -105,12 +107,12 @@ describe("concurrent operations", () => {
 
   test("sponsored calls and calls of the key's owner take locks in the same order", async () => {
     await engine.start({ ...world, models: { alpha: { capacity: 100 } } });
-    const call = { key: "ann2", model: "alpha", route: "agent", reservation: 1, run: null } as const;
+    const call = { key: "ann2", model: "alpha", route: "agent", reservation: 1, tokens: 1, run: null } as const;
     const plain = { highPriority: false, mustBeCovered: false, webhook: false, here: false };
     const calls = async (n: number, who: { user: string; sponsored: boolean }[]) => {
       for (let round = 0; round < 40; round++) {
         const arrivals = who.map((one, at) => ({ ...call, ...plain, ...one, id: `n${n}p${round}-${at}` }));
-        const ends = arrivals.map(({ id }) => ({ id, stale: false, status: 200, price: 0 }));
+        const ends = arrivals.map(({ id }) => ({ id, stale: false, status: 200, price: 0, tokens: 0 }));
         await engine.apply({ kind: "write", node: "node1", ends: [], arrivals, slots: 0 }, () => 1);
         await engine.apply({ kind: "write", node: "node1", ends, arrivals: [], slots: 0 }, () => 1);
       }

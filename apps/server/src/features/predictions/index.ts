@@ -55,9 +55,12 @@ export {
   type ReceivedForm,
   sweepSpool,
 } from "./input/index.ts";
+export { describedInput } from "./input/stored-input.ts";
+export { previewOf, type RequestOrigin } from "./kept/kept-input.rules.ts";
 export { openPredictions, type Predictions, type PredictionsDeps } from "./open-predictions.ts";
-export { type Outcome, type StoredOutput, streamedField } from "./prediction.ts";
+export { type Outcome, type StoredIssue, type StoredOutput, streamedField } from "./prediction.ts";
 export type { AsyncRequest } from "./queue/accept-async.ts";
 export { deleteOldResults } from "./result/delete-old-results.ts";
+export { transcriptText } from "./result/fragments.rules.ts";
 export { addressOfLink, type LinkOf, renewLinks, storedFault } from "./result/result-item.ts";
-export type { EndedPrediction, PredictionAddress, PredictionState } from "./store.ts";
+export { type EndedPrediction, eraseResultsOfRuns, type PredictionAddress, type PredictionState } from "./store.ts";

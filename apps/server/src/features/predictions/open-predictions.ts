@@ -88,6 +88,8 @@ export interface PredictionsDeps
   clock: Clock;
   log: Log;
   nodeId: string;
+  /** Other processes of this server write predictions as well. */
+  isOneOfSeveral?: boolean;
   nodes: Nodes;
   linkOf: LinkOf;
   acceptedModel(id: string, endpointId: string): Promise<Model | undefined>;

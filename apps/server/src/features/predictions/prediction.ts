@@ -4,6 +4,7 @@ import { type Fault, fault, type Issue } from "../../kernel/errors.ts";
 import type { Micros } from "../../kernel/money.ts";
 import type { Bounds, Prices } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
+import type { KeptRequest } from "./kept/kept-input.rules.ts";
 
 /**
  * The life of a prediction. An ended prediction never changes.
@@ -24,6 +25,8 @@ export interface ArrivingPrediction {
   runId?: string | undefined;
   door?: Door | undefined;
   reservation: Micros;
+  /** Set for keys with a limit of tokens: what the prediction may use, and the limit. */
+  tokens?: { reserved: number; limit: number } | undefined;
   /** Refused unless the balance and the key's month cover the whole reservation: its payer did not start it. */
   mustBeCovered?: boolean;
   /** The user is not the owner of the key, and pays for calls of that key's run. */
@@ -63,8 +66,8 @@ export interface ClaimedJob {
   input: Record<string, unknown>;
   /** The prices of listed backends are in `backends`. */
   pricing: Pricing & Pick<Prices, "backends">;
-  /** Null if a server from before the baseline migration accepted it. */
-  bounds: Bounds | null;
+  /** With what is kept of the request. Null if a server from before the baseline migration accepted it. */
+  bounds: (Bounds & { request?: KeptRequest; kept?: Record<string, unknown> }) | null;
   acceptedAt: string;
   waitedMs: number;
   hasWebhook: boolean;
@@ -97,6 +100,8 @@ export type Refusal =
   | "model_inactive"
   | "no_funds"
   | "rate_limit"
+  | "token_limit"
+  | "too_many_tokens"
   | "too_many_parallel"
   | "run_lost";
 
@@ -123,6 +128,8 @@ export interface Ending {
   streamDetails: string | undefined;
   price: Micros;
   backend?: string | undefined;
+  /** See `keptText`. Undefined for queued predictions, whose rows have it. */
+  kept?: string | undefined;
 }
 
 /** A piece of a transcript; `seq` counts from 1 in each claim. */

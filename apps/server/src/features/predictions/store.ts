@@ -1,6 +1,6 @@
 import type { Sql } from "../../engines/database/database.ts";
 import type { Micros } from "../../kernel/money.ts";
-import type { Scope } from "../accounts/index.ts";
+import { andOfKeys, type Scope } from "../accounts/index.ts";
 import type { ClaimedJob, StoredIssue, StoredOutput } from "./prediction.ts";
 
 export interface PredictionAddress extends Scope {
@@ -12,9 +12,9 @@ export interface PredictionAddress extends Scope {
  * The prediction at an address, as a condition on `live_predictions` or `ended_predictions`. Predictions of other users do
  * not match. Model calls of runs never match: they contain values that the run's events hide.
  */
-export const at = (sql: Sql, { id, userId, onlyKeyId, modelName }: PredictionAddress) => sql`
+export const at = (sql: Sql, { id, userId, onlyKeyIds, modelName }: PredictionAddress) => sql`
   id = ${id} and user_id = ${userId} and model_name = ${modelName} and route <> 'agent'
-  ${onlyKeyId === null ? sql`` : sql`and key_id = ${onlyKeyId}`}`;
+  ${andOfKeys(sql, { onlyKeyIds }, sql`key_id`)}`;
 
 export interface EndedPrediction {
   id: string;
@@ -58,15 +58,26 @@ export async function findState(sql: Sql, address: PredictionAddress): Promise<P
   return row.isRunning ? "running" : "waiting";
 }
 
+const erased = (sql: Sql) => sql`
+  output = case when output is not null then '{}'::json end, said = null, input = null,
+  request = json_build_object('id', request ->> 'id', 'deleted', true)`;
+
 /** Deletes what an ended prediction said. Its figures stay until results expire. */
 export async function eraseResult(
   sql: Sql,
-  { id, userId, onlyKeyId }: Omit<PredictionAddress, "modelName">,
+  { id, userId, onlyKeyIds }: Omit<PredictionAddress, "modelName">,
 ): Promise<void> {
   await sql`
-    update ended_predictions set output = case when output is not null then '{}'::json end, said = null, input = null
+    update ended_predictions set ${erased(sql)}
     where id = ${id} and user_id = ${userId} and route <> 'agent'
-      ${onlyKeyId === null ? sql`` : sql`and key_id = ${onlyKeyId}`}`;
+      ${andOfKeys(sql, { onlyKeyIds }, sql`key_id`)}`;
+}
+
+/** Deletes what the model calls of deleted runs said, for all users who paid for them. */
+export async function eraseResultsOfRuns(sql: Sql, runIds: readonly string[]): Promise<void> {
+  await sql`
+    update ended_predictions set ${erased(sql)}
+    where run_id = any(${[...runIds]}::text[])`;
 }
 
 export async function findLive(
@@ -78,10 +89,11 @@ export async function findLive(
   return row;
 }
 
-/** Whether a prediction was accepted, live or ended. */
+/** Whether a prediction was accepted: it is live, has ended, or its content was deleted. */
 export async function isKnown(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql`
-    select 1 from live_predictions where id = ${id} union all select 1 from ended_predictions where id = ${id}`;
+    select 1 from live_predictions where id = ${id} union all select 1 from ended_predictions where id = ${id}
+    union all select 1 from deleted_predictions where id = ${id}`;
   return rows.length > 0;
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { latencySteps, percentileOf, stepOf } from "../../../kernel/latency.rules.ts";
 import { longestPauseMs, mostFailures, opensAfter, stateOf } from "./circuit.rules.ts";
-import { latencySteps, percentileOf, stepOf } from "./latency.rules.ts";
 
 const closed = { failures: 0, openUntil: undefined, openedAt: 0, probedAt: undefined };
 

@@ -1,8 +1,8 @@
 import type { Database } from "../../../engines/database/database.ts";
+import { latencySteps, stepOf } from "../../../kernel/latency.rules.ts";
 import type { Log } from "../../../kernel/log.ts";
 import { repeat } from "../../../kernel/repeat.ts";
 import { type AddedFigures, addFigures, type BackendAddress, forgetOldBackends } from "./backend-store.ts";
-import { latencySteps, stepOf } from "./latency.rules.ts";
 
 /** Counts the calls to listed backends. */
 export interface BackendFigures {

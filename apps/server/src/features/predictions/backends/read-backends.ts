@@ -1,8 +1,8 @@
 import { backendsOf, type ListedBackend } from "@gantry/wire";
 import type { Sql } from "../../../engines/database/database.ts";
+import { percentileOf } from "../../../kernel/latency.rules.ts";
 import type { Model } from "../../models/index.ts";
 import { type StoredCircuit, type StoredFigures, selectBackends } from "./backend-store.ts";
-import { percentileOf } from "./latency.rules.ts";
 
 /** A backend as its owner sees it. */
 export interface BackendState {

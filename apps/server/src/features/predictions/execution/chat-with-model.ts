@@ -6,6 +6,7 @@ import type { Micros } from "../../../kernel/money.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
 import { answerLimit, termsOfChat } from "../admission/reserve.ts";
+import { keptChat } from "../kept/kept-chat.rules.ts";
 import { endedUnused, type StoredOutput, stopReasons } from "../prediction.ts";
 import { findEndedCall, findLiveClaim } from "../store.ts";
 import { isHandedOn, type RunDeps, type RunRequest, runPrediction } from "./run-prediction.ts";
@@ -34,8 +35,11 @@ export interface ChatRequest {
  * The end of a model call of a run. A call that was stopped is charged for its tokens too. The price is the caller's: 0 if
  * a sponsor paid.
  */
-export type ChatEnd = { usage: TokenUsage | undefined; price: Micros } & (
-  | { kind: "answered"; answer: ChatAnswer }
+export type ChatEnd = {
+  usage: TokenUsage | undefined;
+  price: Micros;
+} /** `firstTokenMs`: from the request to the first token; unknown for recalled answers. */ & (
+  | { kind: "answered"; answer: ChatAnswer; firstTokenMs?: number | undefined }
   /** `isOurs`: this node shuts down or was considered dead, and the next node repeats the call. */
   | { kind: "failed"; fault: Fault; isOurs: boolean }
 );
@@ -50,6 +54,8 @@ export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promis
   const terms = termsOfChat(model.manifest, { inputTokens, maxTokens: asked });
   const input: RunRequest["input"]["input"] = asked === undefined ? {} : { max_tokens: asked };
   let isOurs = () => false;
+  const requestedAt = performance.now();
+  let firstTokenMs: number | undefined;
   const { outcome } = await runPrediction(deps, {
     predictionId,
     runId,
@@ -62,6 +68,7 @@ export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promis
     terms,
     inputTokens,
     setAside: request.setAside,
+    toKeep: () => keptChat(chat),
     onLive: (live) => {
       isOurs = () => isHandedOn(live);
       const stop = () => live.stop(request.isHandedOn() ? "lost" : "cancelled");
@@ -76,15 +83,18 @@ export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promis
         repeats: true,
         ...(typeof maxTokens === "number" && { maxTokens }),
         signal: call.signal,
-        onBegun: call.onBegun,
+        onBegun() {
+          firstTokenMs = Math.round(performance.now() - requestedAt);
+          call.onBegun?.();
+        },
       });
-      return { output: { answer: answer as unknown as OutputValue }, usage };
+      return { output: { answer: answer as unknown as OutputValue }, usage, stop: answer.stop };
     },
   });
   const { usage } = outcome;
   const price = sponsorId === undefined ? outcome.price : 0;
   if (outcome.kind === "failed") return { kind: "failed", fault: outcome.fault, usage, price, isOurs: isOurs() };
-  return { kind: "answered", answer: outcome.output.answer as unknown as ChatAnswer, usage, price };
+  return { kind: "answered", answer: outcome.output.answer as unknown as ChatAnswer, usage, price, firstTokenMs };
 }
 
 /** The end of a call that another node may have made. */

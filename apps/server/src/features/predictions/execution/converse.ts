@@ -7,12 +7,14 @@ import { isRecord } from "../../../kernel/is-record.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Terms } from "../../billing/index.ts";
 import type { Model } from "../../models/index.ts";
+import { hasTokenLimit } from "../admission/admit-predictions.ts";
 import { pricesInput, termsOfDoorChat, tokensOfImage } from "../admission/reserve.ts";
+import { keptChat } from "../kept/kept-chat.rules.ts";
 import { type Outcome, type StoredOutput, streamedField } from "../prediction.ts";
 import type { Perform } from "./execute-prediction.ts";
 import { type RunDeps, type RunRequest, runPrediction } from "./run-prediction.ts";
 
-export interface ConverseRequest extends Pick<RunRequest, "predictionId" | "onLive" | "onAccepted"> {
+export interface ConverseRequest extends Pick<RunRequest, "predictionId" | "origin" | "onLive" | "onAccepted"> {
   caller: Caller;
   model: Model;
   route: "sync" | "stream";
@@ -40,12 +42,18 @@ export interface ConverseEnd {
 /** Asks a text model for a client of a chat protocol: admitted, charged and counted like any prediction. */
 export async function converse(deps: RunDeps, request: ConverseRequest): Promise<ConverseEnd> {
   const { chat, translated, model, onCounted, ...rest } = request;
-  const { terms, maxTokens, inputTokens, images } = await planChat(deps, model, chat, onCounted !== undefined);
+  const { terms, maxTokens, inputTokens, images } = await planChat(
+    deps,
+    model,
+    chat,
+    onCounted !== undefined || hasTokenLimit(rest.caller),
+  );
   onCounted?.((inputTokens ?? 0) + images * tokensOfImage);
   const { predictionId, outcome } = await runPrediction(deps, {
     ...rest,
     model,
     input: { input: {}, user: undefined },
+    toKeep: () => keptChat(chat),
     terms,
     inputTokens,
     perform: performChat(model, chat, { maxTokens, translated }),
@@ -88,7 +96,7 @@ export function performChat(
       signal,
       onBegun,
     });
-    return { output: outputOf(model, reply), usage };
+    return { output: outputOf(model, reply), usage, stop: reply.stop };
   };
 }
 

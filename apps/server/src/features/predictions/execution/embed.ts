@@ -1,4 +1,4 @@
-import type { ModelDriver } from "../../../engines/models/driver.ts";
+import type { ModelDriver, OutputValue, TokenUsage } from "../../../engines/models/driver.ts";
 import {
   base64OfVector,
   canBeStored,
@@ -9,13 +9,15 @@ import {
 import { fault } from "../../../kernel/errors.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
+import { hasTokenLimit } from "../admission/admit-predictions.ts";
 import { chargedUsage } from "../admission/charge.rules.ts";
 import { pricesInput, termsOfTexts } from "../admission/reserve.ts";
 import type { Outcome, StoredOutput } from "../prediction.ts";
+import type { Perform } from "./execute-prediction.ts";
 import { type RunDeps, type RunRequest, runPrediction } from "./run-prediction.ts";
 
 export interface EmbedRequest
-  extends Pick<RunRequest, "predictionId" | "onLive" | "onAccepted">,
+  extends Pick<RunRequest, "predictionId" | "origin" | "onLive" | "onAccepted" | "mustBeCovered" | "setAside">,
     Pick<EmbeddingCall, "texts" | "dimensions" | "extra"> {
   caller: Caller;
   model: Model;
@@ -40,7 +42,8 @@ export interface EmbedEnd {
 export async function embed(deps: RunDeps, request: EmbedRequest): Promise<EmbedEnd> {
   const { texts, dimensions, extra, ...rest } = request;
   const { manifest } = request.model;
-  const counted = pricesInput(manifest) ? await deps.estimateTokens(texts.join("\n")) : undefined;
+  const counted =
+    pricesInput(manifest) || hasTokenLimit(request.caller) ? await deps.estimateTokens(texts.join("\n")) : undefined;
   const terms = termsOfTexts(manifest, counted ?? 0);
   let embedded: Embedded | undefined;
   const { predictionId, outcome } = await runPrediction(deps, {
@@ -48,29 +51,46 @@ export async function embed(deps: RunDeps, request: EmbedRequest): Promise<Embed
     route: "sync",
     door: "openai-embeddings",
     input: { input: {}, user: undefined },
+    toKeep: () => keptTexts(request),
     terms,
     inputTokens: counted,
-    perform: async (driver: ModelDriver & Partial<EmbeddingDriver>, { predictionId: id, signal, onBegun }, backend) => {
-      if (!driver.embed) throw fault("downstream_service_error", "The model does not return vectors");
-      const { vectors, usage } = await driver.embed({
-        predictionId: id,
-        texts,
-        dimensions,
-        // Fields of the protocol mean nothing to backends of other types.
-        ...(backend.type === "openai-embeddings" && extra && { extra }),
-        signal,
-        onBegun,
-      });
+    perform: performEmbedding({ texts, dimensions, extra }, (vectors, usage) => {
       embedded = { vectors, inputTokens: chargedUsage(usage, terms.bounds).inputTokens };
       const isKept = request.predictionId !== undefined && canBeStored(vectors);
-      return { output: isKept ? storable(embedded) : {}, usage };
-    },
+      return isKept ? storable(embedded) : {};
+    }),
   });
   return { predictionId, outcome, embedded: outcome.kind === "done" ? embedded : undefined };
 }
 
+type Texts = Pick<EmbeddingCall, "texts" | "dimensions" | "extra">;
+
+/** The input as it is kept with the result. */
+export function keptTexts({ texts, dimensions }: Texts): Record<string, unknown> {
+  return { input: texts, ...(dimensions !== undefined && { dimensions }) };
+}
+
+export function performEmbedding(
+  { texts, dimensions, extra }: Texts,
+  outputOf: (vectors: readonly Float32Array[], usage: TokenUsage) => Record<string, OutputValue>,
+): Perform {
+  return async (driver: ModelDriver & Partial<EmbeddingDriver>, { predictionId: id, signal, onBegun }, backend) => {
+    if (!driver.embed) throw fault("downstream_service_error", "The model does not return vectors");
+    const { vectors, usage } = await driver.embed({
+      predictionId: id,
+      texts,
+      dimensions,
+      // Fields of the protocol mean nothing to backends of other types.
+      ...(backend.type === "openai-embeddings" && extra && { extra }),
+      signal,
+      onBegun,
+    });
+    return { output: outputOf(vectors, usage), usage };
+  };
+}
+
 /** Base64 is a fifth of the vectors as JSON numbers. */
-function storable({ vectors, inputTokens }: Embedded) {
+export function storable({ vectors, inputTokens }: Embedded) {
   return { embeddings: vectors.map(base64OfVector), input_tokens: inputTokens };
 }
 

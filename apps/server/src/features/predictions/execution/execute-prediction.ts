@@ -30,7 +30,8 @@ import type { Attempt } from "../backends/call-backends.ts";
 import type { ListedBackends } from "../backends/open-backends.ts";
 import { type Outcome, type StoredOutput, streamDetailsOf } from "../prediction.ts";
 import type { LivePrediction } from "./live-predictions.ts";
-import { describeModelCall, usageAttributes } from "./model-span.rules.ts";
+import { finishAttributes, inputAttributes, outputAttributes } from "./model-content.rules.ts";
+import { describeModelCall, figuresOfCall, usageAttributes } from "./model-span.rules.ts";
 import { checkedOutput, makesFiles } from "./output-check.rules.ts";
 
 export interface ExecutionDeps {
@@ -56,6 +57,10 @@ export interface Execution {
   onFragment?: ((field: string, text: string) => void | Promise<void>) | undefined;
   /** Defaults to `driver.run`. */
   perform?: Perform | undefined;
+  /** The run that made the call, for its span. */
+  runId?: string | undefined;
+  /** The input as it is kept. Undefined if it is not kept: then it is not in spans either. */
+  content?: (() => Record<string, unknown>) | undefined;
 }
 
 export type Perform = (driver: ModelDriver, call: ModelCall, backend: ListedBackend) => Promise<ModelResult>;
@@ -128,13 +133,13 @@ function nameOf({ backend }: Attempt): string {
 }
 
 async function call(deps: ExecutionDeps, execution: Execution, attempt: Attempt): Promise<ModelResult> {
-  const { model, live, input, userId } = execution;
+  const { model, live, input, userId, runId } = execution;
   const { backend } = attempt;
   if (!backend) throw new Error("no backend was chosen");
   const driver = await deps.driverOf(model, backend, userId);
   attempt.hasDriver = true;
   return deps.telemetry.inSpan(
-    () => describeModelCall(model, backend, input, live.id),
+    () => describeModelCall(model, backend, input, { predictionId: live.id, runId }),
     (span) => callDriver(deps, execution, attempt, { backend, driver, span }),
   );
 }
@@ -188,25 +193,30 @@ async function counted(
 
 async function callDriver(
   { telemetry }: ExecutionDeps,
-  { live, terms, input, onFragment = noReader, perform = runDriver }: Execution,
+  { live, terms, model, input, content, onFragment = noReader, perform = runDriver }: Execution,
   { signal, onBegun }: Attempt,
   { backend, driver, span }: { backend: ListedBackend; driver: ModelDriver; span: Span },
 ): Promise<ModelResult> {
   const { type } = backend;
   const startedAt = performance.now();
+  const record = (failure: ErrorType | undefined, usage?: TokenUsage) =>
+    telemetry.modelCalled(type, performance.now() - startedAt, failure, figuresOfCall(model, backend, usage));
+  const captured = telemetry.capturesContent ? content?.() : undefined;
   try {
+    if (captured) span.set(inputAttributes(captured));
     const limited = withinTerms(terms, backend, input);
     const call = { predictionId: live.id, input: limited, signal, onFragment, onBegun };
     const result = await orStopped(live, perform(driver, call, backend));
     const { usage } = result;
     const isBelieved = usage !== undefined && isBelievable(usage);
     if (isBelieved && !isCountable(usage)) throw impossibleUsage();
-    telemetry.modelCalled(type, performance.now() - startedAt, undefined);
-    if (isBelieved) span.set(usageAttributes(usage));
+    record(undefined, isBelieved ? usage : undefined);
+    span.set({ ...finishAttributes(result.stop), ...(isBelieved && usageAttributes(usage)) });
+    if (captured) span.set(outputAttributes(result));
     return result;
   } catch (error) {
     const failure = faultTypeOf(signal.aborted ? signal.reason : error);
-    telemetry.modelCalled(type, performance.now() - startedAt, failure);
+    record(failure);
     span.fail(failure);
     throw error;
   }

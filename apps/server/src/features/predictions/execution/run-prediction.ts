@@ -6,9 +6,17 @@ import type { Micros } from "../../../kernel/money.ts";
 import type { Caller } from "../../accounts/index.ts";
 import { reservationOf, type Terms } from "../../billing/index.ts";
 import type { Model } from "../../models/index.ts";
-import type { Admit, Admitted, RateFigures } from "../admission/admit-predictions.ts";
+import {
+  type Admit,
+  type Admitted,
+  admitCall,
+  hasTokenLimit,
+  type RateFigures,
+  tokensOf,
+} from "../admission/admit-predictions.ts";
 import { termsFor } from "../admission/reserve.ts";
 import type { CheckedInput } from "../input/index.ts";
+import { keptFields, keptOf, keptText, type RequestOrigin } from "../kept/kept-input.rules.ts";
 import { type ArrivingPrediction, endedUnused, type Outcome } from "../prediction.ts";
 import { Fragments } from "../result/fragments.ts";
 import type { Settlement } from "../result/settle-predictions.ts";
@@ -24,6 +32,8 @@ export interface RunDeps extends ExecutionDeps {
   /** Counts samples of a long text. */
   estimateTokens(text: string): Promise<number>;
   settlement: Settlement;
+  /** Whether this server keeps inputs with results. */
+  keepsInputs: boolean;
   /** Starts waiting model calls of this node's runs, if slots are free. */
   startAgentCalls(): Promise<void>;
 }
@@ -43,6 +53,10 @@ export interface RunRequest {
   /** The user who pays instead of the caller, and must cover the whole reservation. Only for the route `agent`. */
   sponsorId?: string | undefined;
   input: Pick<CheckedInput, "input" | "user">;
+  /** Undefined for calls of runs: the run shows what they were asked. */
+  origin?: RequestOrigin | undefined;
+  /** The input as it is kept, if `input` is not what was sent. */
+  toKeep?: () => Record<string, unknown>;
   /** Called before admission, so that a client that leaves during admission stops the prediction. */
   onLive(live: LivePrediction): void;
   /** Called once it is accepted, even if it waits for a slot. */
@@ -80,7 +94,7 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
   try {
     request.onLive(live);
     deps.telemetry.concerns(id, request.route);
-    terms = request.terms ?? (await termsFor(request.model.manifest, request.input.input, deps.countTokens));
+    terms = request.terms ?? (await termsOfRequest(deps, request));
     const reservation = reservationOf(terms);
     if (reservation > (request.setAside ?? Number.POSITIVE_INFINITY)) throw dearerThanSetAside();
     const arrival: ArrivingPrediction = {
@@ -94,6 +108,7 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
       runId: request.runId,
       door: request.door,
       reservation,
+      tokens: request.sponsorId === undefined ? tokensOf(request.caller, terms) : undefined,
       ...(request.mustBeCovered && { mustBeCovered: true }),
       ...(request.sponsorId !== undefined && { sponsored: true }),
       purpose: "run",
@@ -102,7 +117,7 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
     };
     admitted = await deps.telemetry.inSpan(
       () => ({ name: "admission" }),
-      () => deps.admit(arrival),
+      () => (request.route === "agent" ? admitCall(deps.admit, arrival, live.signal) : deps.admit(arrival)),
     );
   } catch (error) {
     live.release();
@@ -114,7 +129,7 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
   const outcome = unstarted ?? (await execute(deps, live, request, terms));
   // Followers wait for a notification, and a failure keeps its transcript.
   const hasMore = live.isFollowed || (outcome.kind === "failed" && outcome.unsentFragments !== undefined);
-  const settling = deps.settlement.settle(id, onlyClaim, outcome, hasMore ? "more" : "row");
+  const settling = deps.settlement.settle(id, onlyClaim, outcome, hasMore ? "more" : "row", keptWith(deps, request));
   const release = () => live.release();
   settling.then(release, release);
   // Agent runs wait without a limit: after a false failure the run would repeat, and pay for, the same call.
@@ -122,6 +137,29 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
   // Failures may be returned unwritten. A result that was not written was not charged.
   if (!isWritten && outcome.kind === "done") throw request.predictionId === undefined ? lost() : endedElsewhere();
   return { predictionId: id, outcome };
+}
+
+function termsOfRequest({ countTokens }: Pick<RunDeps, "countTokens">, { caller, model, input }: RunRequest) {
+  return termsFor(model.manifest, input.input, countTokens, hasTokenLimit(caller));
+}
+
+function keptWith(deps: Pick<RunDeps, "keepsInputs" | "telemetry">, request: RunRequest): string | undefined {
+  const { origin } = request;
+  const keeps = origin && keepsInput(deps, request, origin);
+  return origin && keptText(keptOf(origin.id, keeps ? toKeepOf(request) : undefined, deps.telemetry.traceId()));
+}
+
+function toKeepOf({ input, toKeep }: RunRequest): () => Record<string, unknown> {
+  return toKeep ?? (() => keptFields(input.input));
+}
+
+/** Whatever says no wins: the server, the key, the model or the request. */
+export function keepsInput(
+  { keepsInputs }: Pick<RunDeps, "keepsInputs">,
+  { caller, model }: Pick<RunRequest, "caller" | "model">,
+  origin: RequestOrigin | undefined,
+): boolean {
+  return keepsInputs && caller.keepsInputs && model.manifest.keep_inputs !== false && (origin?.keepsInput ?? true);
 }
 
 /** Resolves with undefined once it may start, or with the outcome if it was stopped first. */
@@ -150,13 +188,12 @@ async function waitForSlot(
   }
 }
 
-function execute(
-  deps: RunDeps,
-  live: LivePrediction,
-  { caller, model, input, inputTokens, route, onFragment, perform }: RunRequest,
-  terms: Terms,
-): Promise<Outcome> {
-  const execution = { live, userId: caller.userId, model, terms, input: input.input, inputTokens, onFragment, perform };
+function execute(deps: RunDeps, live: LivePrediction, request: RunRequest, terms: Terms): Promise<Outcome> {
+  const { caller, model, input, inputTokens, route, onFragment, perform, runId } = request;
+  const execution: Execution = {
+    ...{ live, userId: caller.userId, model, terms, input: input.input, inputTokens, onFragment, perform, runId },
+    ...(deps.telemetry.capturesContent && keepsInput(deps, request, request.origin) && { content: toKeepOf(request) }),
+  };
   if (route === "stream") return executeStream(deps, execution);
   const executing = executePrediction(deps, execution);
   if (route === "sync") return executing;

@@ -75,7 +75,7 @@ export async function startIdempotent(
   request: IdempotentRequest,
 ): Promise<IdempotentStart> {
   const { sql } = deps.database;
-  const { userId, onlyKeyId, modelName, route, key, signal } = request;
+  const { userId, onlyKeyIds, modelName, route, key, signal } = request;
   const address: KeyAddress = { userId, scope: idempotencyScope(modelName, request), key };
   const fingerprint = keptFingerprint(route, request.fingerprint);
   for (let pauseMs = pollMs; ; ) {
@@ -99,7 +99,7 @@ export async function startIdempotent(
         loc: ["header", "idempotency-key"],
       });
     }
-    const ended = await findEnded(sql, { id: taken.id, userId, onlyKeyId, modelName });
+    const ended = await findEnded(sql, { id: taken.id, userId, onlyKeyIds, modelName });
     if (ended && isKept(ended)) return { kind: "repeat", predictionId: taken.id };
     // It may have ended between the two queries, so the last one checks live and ended predictions.
     if (!ended && (await isKnown(sql, taken.id))) return { kind: "repeat", predictionId: taken.id };
@@ -193,7 +193,7 @@ export function compareWithFirst(own: string, first: string): "same" | "other_in
   return own === first || kind !== ofForm ? "same" : "other_input";
 }
 
-/** API keys that are limited to models have a scope of their own, so that they cannot fetch another key's answer. */
-export function idempotencyScope(what: string, { onlyKeyId }: Scope): string {
-  return onlyKeyId === null ? what : `${what} ${onlyKeyId}`;
+/** A caller that sees only some keys has a scope of its own, so that it cannot fetch another key's answer. */
+export function idempotencyScope(what: string, { onlyKeyIds }: Scope): string {
+  return onlyKeyIds === null ? what : `${what} ${onlyKeyIds[0]}`;
 }

@@ -2,9 +2,10 @@ import type { Readable } from "node:stream";
 import type { Media } from "../../../engines/media/media.ts";
 import { type Net, NetError } from "../../../engines/net/net.ts";
 import type { Loc } from "../../../kernel/errors.ts";
+import { publicUrl } from "../kept/kept-input.rules.ts";
 import type { Problem } from "./form.ts";
 import { type FilePlan, tooLarge } from "./media.rules.ts";
-import { type CheckedFile, inspectFile } from "./receive-file.ts";
+import { type CheckedFile, hashing, inspectFile, isCheckedFile } from "./receive-file.ts";
 import { LongerThanAllowed, type Spool } from "./spool.ts";
 
 /** Opens a file of the caller by its `s3://` address. `loc` is the field that names it. */
@@ -20,6 +21,8 @@ export interface Fetching {
   userId: string;
   openStored: OpenStored;
   signal: AbortSignal;
+  /** Whether files are described with the input that is kept. */
+  hashes: boolean;
 }
 
 interface Opened {
@@ -39,8 +42,11 @@ export async function fetchFile(
   try {
     const opened = await openAddress(fetching, field.file, address, ["body", sentAs]);
     if ("type" in opened) return opened;
-    const spooled = await fetching.spool.take(opened.body, field.file.maxBytes);
-    return await inspectFile(fetching, field, spooled, opened.filename);
+    const stored = /^s3:/i.test(address) ? address : undefined;
+    const hashes = fetching.hashes && stored === undefined;
+    const spooled = await fetching.spool.take(opened.body, field.file.maxBytes, hashing(hashes));
+    const file = await inspectFile(fetching, field, spooled, opened.filename);
+    return isCheckedFile(file) ? { ...file, stored, url: publicUrl(address) } : file;
   } catch (error) {
     fetching.signal.throwIfAborted();
     if (error instanceof LongerThanAllowed) return tooLarge(field.file);

@@ -152,6 +152,7 @@ describe("a client that disconnects", () => {
           media,
           openStored: async () => undefined,
           userId: "one",
+          hashes: true,
           signal,
         }).then(resolve, reject);
       });

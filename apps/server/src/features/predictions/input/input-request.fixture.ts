@@ -11,6 +11,7 @@ import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { createMedia } from "../../../engines/media/create-media.ts";
 import { createNet } from "../../../engines/net/create-net.ts";
+import { createPictures } from "../../../engines/pictures/create-pictures.ts";
 import { readMultipart } from "../../../http/multipart/index.ts";
 import { Fault, type Issue } from "../../../kernel/errors.ts";
 import { type CheckedInput, type OpenStored, readInput } from "./index.ts";
@@ -36,6 +37,7 @@ export const optional = {
   backend: { type: "cog" },
 } as unknown as Manifest;
 
+let pictures: ReturnType<typeof createPictures>;
 export let media: ReturnType<typeof createMedia>;
 export let open: ReturnType<typeof createNet>;
 export let guarded: ReturnType<typeof createNet>;
@@ -48,7 +50,8 @@ export let filesUrl: string;
 /** Called by each test file: workers share this module among files. */
 export function useInputRequests(): void {
   beforeAll(async () => {
-    media = createMedia();
+    pictures = createPictures();
+    media = createMedia({ pictures });
     open = createNet({ allowPrivateNetwork: true });
     guarded = createNet({ allowPrivateNetwork: false });
     spoolDir = join(await mkdtemp(join(tmpdir(), "input-")), "spool");
@@ -79,6 +82,7 @@ export function useInputRequests(): void {
   });
   afterAll(async () => {
     await Promise.all([open.close(), guarded.close(), media.close()]);
+    await pictures.close();
     files.closeAllConnections();
     files.close();
     await rm(dirname(spoolDir), { recursive: true });
@@ -122,6 +126,7 @@ export async function send<T>(
         media,
         openStored: async () => undefined,
         userId: "one",
+        hashes: true,
         signal: new AbortController().signal,
         ...options,
       });

@@ -47,6 +47,7 @@ export function imageReader(
         media,
         userId: caller.userId,
         signal,
+        hashes: false,
         openStored: async (s3Path: string) => {
           const file = await openStored(caller, s3Path, loc);
           return file && { stream: await file.open(), size: file.size, filename: file.filename };

@@ -29,6 +29,8 @@ export interface ReadInputOptions extends InputSources {
   extras: Extras;
   openStored: OpenStored;
   userId: string;
+  /** Whether files are described with the input that is kept. */
+  hashes: boolean;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
 }
@@ -44,6 +46,8 @@ export interface InputRequest {
 }
 
 export interface InputDeps extends InputSources {
+  /** Whether this server keeps inputs with results. */
+  keepsInputs: boolean;
   /** A stored file of the caller; undefined if it does not exist. */
   openStored(
     caller: Caller,
@@ -52,7 +56,7 @@ export interface InputDeps extends InputSources {
   ): Promise<{ size: number; filename: string; open(): Promise<Readable> } | undefined>;
 }
 
-export function readModelInput({ spoolDir, net, media, openStored }: InputDeps, request: InputRequest) {
+export function readModelInput({ spoolDir, net, media, openStored, keepsInputs }: InputDeps, request: InputRequest) {
   const { caller, model, extras, readForm, signal, storedRefusal } = request;
   return readInput({
     manifest: model.manifest,
@@ -62,6 +66,7 @@ export function readModelInput({ spoolDir, net, media, openStored }: InputDeps, 
     net,
     media,
     userId: caller.userId,
+    hashes: keepsInputs && caller.keepsInputs && model.manifest.keep_inputs !== false,
     signal,
     openStored: async (s3Path, loc) => {
       if (storedRefusal !== undefined) throw fault("forbidden", storedRefusal, { loc });
@@ -88,12 +93,15 @@ export type ReadModelInput = (request: InputRequest) => Promise<CheckedInput>;
  * and only if everything else is valid. After a rejection no file is left.
  */
 export async function readInput(options: ReadInputOptions): Promise<CheckedInput> {
-  const { manifest, form, extras, spoolDir, media, userId, signal } = options;
+  const { manifest, form, extras, spoolDir, media, userId, signal, hashes } = options;
   const plan = planOf(manifest);
   const spool = new Spool(spoolDir);
   try {
     const listBytes = new ListBytes();
-    const body = await form({ onFile: receiveFiles({ plan, spool, media, userId, signal, listBytes }), signal });
+    const body = await form({
+      onFile: receiveFiles({ plan, spool, media, userId, signal, listBytes, hashes }),
+      signal,
+    });
     if (body.kind === "not-multipart") throwIfAny(missingFields(plan, body.ctx));
     const checked = checkFields(plan, body.kind === "form" ? body.entries : [], extras);
     checked.issues.push(...promptIssues(manifest, checked));

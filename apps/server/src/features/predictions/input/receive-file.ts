@@ -1,4 +1,4 @@
-import type { Hash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import type { Media } from "../../../engines/media/media.ts";
 import type { FileInput } from "../../../engines/models/driver.ts";
 import { Fault, type Issue } from "../../../kernel/errors.ts";
@@ -20,19 +20,21 @@ interface Receiving {
   userId: string;
   signal: AbortSignal;
   listBytes: ListBytes;
+  /** Whether files are described with the input that is kept. */
+  hashes: boolean;
 }
 
 /**
  * Receives the file parts of one form: spools them up to the limit of their field, then inspects them. Issues of files are
  * collected with those of other fields. Only a file that is too large stops reading.
  */
-export function receiveFiles({ plan, spool, media, userId, signal, listBytes }: Receiving) {
+export function receiveFiles({ plan, spool, media, userId, signal, listBytes, hashes }: Receiving) {
   const fieldOf = fieldsOfFiles(plan);
   return async (part: FormFile): Promise<ReceivedFile<CheckedFile>> => {
     const field = fieldOf(part.name);
     if (!("kind" in field)) return dropFile(part.body, field);
     try {
-      const spooled = await spool.take(part.body, listBytes.most(field), { ownsChunks: true });
+      const spooled = await spool.take(part.body, listBytes.most(field), { ownsChunks: true, ...hashing(hashes) });
       listBytes.take(field, spooled.size);
       const result = await inspectFile({ media, userId, signal }, field, spooled, part.filename);
       return isCheckedFile(result) ? { file: result } : { issue: issueOf(part.name, result) };
@@ -40,6 +42,10 @@ export function receiveFiles({ plan, spool, media, userId, signal, listBytes }: 
       throw withoutLongFile(error, part.name, field, listBytes);
     }
   };
+}
+
+export function hashing(hashes: boolean): { hash?: Hash } {
+  return hashes ? { hash: createHash("sha256") } : {};
 }
 
 /** Maps the file parts of one form, in order, to their fields or to the issue of an unwanted part. */
@@ -85,6 +91,12 @@ export interface CheckedFile extends FileInput {
   readonly width: number | undefined;
   readonly height: number | undefined;
   readonly durationSeconds: number | undefined;
+  /** Set if the input may be kept. */
+  readonly sha256?: string | undefined;
+  /** The `s3://` address by which the caller named it. */
+  readonly stored?: string | undefined;
+  /** The public address by which the caller named it. */
+  readonly url?: string | undefined;
 }
 
 interface Inspecting {
@@ -96,7 +108,7 @@ interface Inspecting {
 export async function inspectFile(
   { media, userId, signal }: Inspecting,
   field: { name: string; file: FilePlan },
-  { source, size, open }: Spooled,
+  { source, size, sha256, open }: Spooled,
   filename: string | undefined,
 ): Promise<CheckedFile | Problem> {
   const formats = acceptedBy(field.file);
@@ -114,6 +126,7 @@ export async function inspectFile(
     width: info.width,
     height: info.height,
     durationSeconds: info.durationSeconds,
+    sha256,
     open,
   };
 }

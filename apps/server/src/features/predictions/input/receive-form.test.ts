@@ -8,6 +8,7 @@ import type { Manifest } from "@gantry/wire";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createMedia } from "../../../engines/media/create-media.ts";
 import { createNet } from "../../../engines/net/create-net.ts";
+import { createPictures } from "../../../engines/pictures/create-pictures.ts";
 import { Fault } from "../../../kernel/errors.ts";
 import type { FormEntry, FormFile, FormReader } from "./form.ts";
 import { readInput, receiveForm } from "./index.ts";
@@ -69,7 +70,8 @@ const manifest = {
 } as unknown as Manifest;
 const extras = { user: false, webhook: false };
 const signal = new AbortController().signal;
-const media = createMedia();
+const pictures = createPictures();
+const media = createMedia({ pictures });
 const net = createNet({ allowPrivateNetwork: true });
 const megabyte = 1_048_576;
 const paper = Buffer.alloc(200_000, "a");
@@ -83,7 +85,7 @@ beforeEach(async () => {
   expect(await spooled()).toEqual([]);
 });
 afterAll(async () => {
-  await Promise.all([net.close(), media.close()]);
+  await Promise.all([net.close(), media.close(), pictures.close()]);
   await rm(join(spoolDir, ".."), { recursive: true });
 });
 
@@ -107,7 +109,18 @@ const formOf =
 const hold = (form: FormReader, mayBeRepeat = false) =>
   receiveForm({ manifest, form, extras, spoolDir, mayBeRepeat: async () => mayBeRepeat, signal });
 const read = (form: FormReader) =>
-  readInput({ manifest, form, extras, spoolDir, media, net, openStored: async () => undefined, userId: "one", signal });
+  readInput({
+    manifest,
+    form,
+    extras,
+    spoolDir,
+    media,
+    net,
+    openStored: async () => undefined,
+    userId: "one",
+    hashes: true,
+    signal,
+  });
 const issuesOf = (attempt: Promise<unknown>) =>
   attempt.then(
     () => [],

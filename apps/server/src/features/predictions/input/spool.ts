@@ -12,6 +12,8 @@ import { freeBuffer } from "../../../kernel/free-buffer.ts";
 export interface Spooled {
   source: string | Uint8Array;
   size: number;
+  /** Set if the bytes were hashed on their way. */
+  sha256?: string | undefined;
   open(): Promise<Readable>;
 }
 
@@ -47,7 +49,12 @@ export class Spool {
 
   #inMemory(body: Uint8Array, { hash }: TakeOptions): Spooled {
     hash?.update(body);
-    return { source: body, size: body.length, open: async () => Readable.from([Buffer.from(body)]) };
+    return {
+      source: body,
+      size: body.length,
+      sha256: hexOf(hash),
+      open: async () => Readable.from([Buffer.from(body)]),
+    };
   }
 
   async dispose(): Promise<void> {
@@ -86,8 +93,13 @@ export class Spool {
         ? fault("storage_full", "The disk is full: the file cannot be received", { cause: error })
         : error;
     }
-    return { source: path, size, open: () => openRead(path) };
+    return { source: path, size, sha256: hexOf(hash), open: () => openRead(path) };
   }
+}
+
+/** A copy, because the caller may go on with the hash. */
+function hexOf(hash: Hash | undefined): string | undefined {
+  return hash?.copy().digest("hex");
 }
 
 async function openRead(path: string): Promise<Readable> {

@@ -3,11 +3,12 @@ import type { BlobStore } from "../../../engines/blobs/blobs.ts";
 import type { FileInput, InputValue } from "../../../engines/models/driver.ts";
 import { fault, isUnavailable } from "../../../kernel/errors.ts";
 import { isRecord } from "../../../kernel/is-record.ts";
+import { type DescribedFile, keptFile } from "../kept/kept-input.rules.ts";
 import type { CheckedInput } from "./read-input.ts";
 import type { CheckedFile } from "./receive-file.ts";
 
 interface StoredFile {
-  $file: { key: string; contentType: string; size: number; filename: string | null };
+  $file: DescribedFile & { key: string; filename: string | null };
 }
 
 const folderOf = (predictionId: string) => `inputs/${predictionId}/`;
@@ -42,8 +43,9 @@ export async function storeInput(
   for (const [n, file] of files.entries()) {
     const key = keyOf(predictionId, n);
     await putFile(blobs, key, file);
-    const { contentType, size, filename } = file;
-    const reference = { $file: { key, contentType, size, filename: filename ?? null } } satisfies StoredFile;
+    const { contentType, size, filename, sha256, stored: address, url } = file;
+    const described = { contentType, size, filename: filename ?? null, sha256, stored: address, url };
+    const reference = { $file: { key, ...described } } satisfies StoredFile;
     if (file.index === undefined) stored[file.field] = reference;
     else stored[file.field] = (stored[file.field] as unknown[]).with(file.index, reference);
   }
@@ -114,6 +116,16 @@ function asFile(
 
 export function hasFiles(predictionId: string, stored: Record<string, unknown>): boolean {
   return Object.values(stored).some((value) => storedFilesOf(predictionId, value).length > 0);
+}
+
+/** The input of a queued prediction as it is kept: files are described, because they are deleted after the end. */
+export function describedInput(predictionId: string, stored: Record<string, unknown>): Record<string, unknown> {
+  const described = (value: unknown) => {
+    const files = storedFilesOf(predictionId, value).map(({ $file }) => keptFile($file));
+    if (files.length === 0) return value;
+    return Array.isArray(value) ? files : files[0];
+  };
+  return Object.fromEntries(Object.entries(stored).map(([field, value]) => [field, described(value)]));
 }
 
 export async function deleteInput(

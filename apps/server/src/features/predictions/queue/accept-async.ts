@@ -4,18 +4,23 @@ import type { Database } from "../../../engines/database/database.ts";
 import type { Telemetry } from "../../../engines/telemetry/telemetry.ts";
 import { Fault, isUnavailable } from "../../../kernel/errors.ts";
 import type { Caller } from "../../accounts/index.ts";
-import { reservationOf, type Terms } from "../../billing/index.ts";
+import { reservationOf, type Terms, termsInBatch } from "../../billing/index.ts";
 import type { Model } from "../../models/index.ts";
 import type { SealedWebhook, Webhook } from "../../webhooks/index.ts";
-import type { Admit, RateFigures } from "../admission/admit-predictions.ts";
+import { type Admit, hasTokenLimit, type RateFigures, tokensOf } from "../admission/admit-predictions.ts";
 import { termsFor } from "../admission/reserve.ts";
 import type { DoorChat } from "../execution/converse.ts";
+import { keptTexts } from "../execution/embed.ts";
+import { keepsInput } from "../execution/run-prediction.ts";
 import { KeyTakenOver } from "../idempotency/idempotency.ts";
 import type { CheckedInput } from "../input/index.ts";
-import { deleteInput, storeInput } from "../input/stored-input.ts";
+import { deleteInput, describedInput, storeInput } from "../input/stored-input.ts";
+import { keptChat } from "../kept/kept-chat.rules.ts";
+import { decodableJson, type KeptRequest, keptOf, type RequestOrigin } from "../kept/kept-input.rules.ts";
 import type { ArrivingPrediction, SlotReservation } from "../prediction.ts";
 import { insertTrace, isKnown } from "../store.ts";
 import { planQueuedChat } from "./queued-chat.ts";
+import { planQueuedEmbedding, type QueuedEmbedding } from "./queued-embedding.ts";
 
 export interface AsyncDeps {
   database: Database;
@@ -28,6 +33,8 @@ export interface AsyncDeps {
   /** Undefined if this node is not a worker or has no free slot. */
   reserveSlot(): SlotReservation | undefined;
   telemetry: Telemetry;
+  /** Whether this server keeps inputs with results. */
+  keepsInputs: boolean;
 }
 
 export interface AsyncRequest {
@@ -37,10 +44,13 @@ export interface AsyncRequest {
   holdsKey?(): Promise<boolean>;
   caller: Caller;
   model: Model;
-  /** A conversation has no fields of the model's manifest. */
-  input: CheckedInput | { chat: DoorChat };
+  /** Conversations and texts to embed have no fields of the model's manifest. */
+  input: CheckedInput | { chat: DoorChat } | { embedding: QueuedEmbedding };
+  /** Set for a line of a batch, which waits longer than other predictions and may cost less. */
+  batch?: { queueSeconds: number };
   base: string;
   door?: Door | undefined;
+  origin?: RequestOrigin | undefined;
 }
 
 /** Workers that take the prediction over later count on from here. */
@@ -52,9 +62,20 @@ const firstClaim = 1;
  */
 export async function acceptAsync(
   deps: AsyncDeps,
-  { predictionId: id = newId("prediction"), holdsKey, caller, model, input: asked, base, door }: AsyncRequest,
+  {
+    predictionId: id = newId("prediction"),
+    holdsKey,
+    caller,
+    model,
+    input: asked,
+    base,
+    door,
+    origin,
+    batch,
+  }: AsyncRequest,
 ): Promise<{ predictionId: string; rate: RateFigures | undefined }> {
-  const { terms, input } = await planQueued(deps, model, asked);
+  const { terms: usual, input } = await planQueued(deps, { caller, model }, asked);
+  const terms = batch ? termsInBatch(usual, model.manifest.pricing.batch_factor) : usual;
   const stored = await storeInput(deps.blobs, id, input);
   const webhook = input.webhook && deps.sealWebhook({ userId: caller.userId, predictionId: id }, input.webhook);
   const slot = deps.reserveSlot();
@@ -65,7 +86,8 @@ export async function acceptAsync(
     deps.telemetry.concerns(id, "async");
     const trace = deps.telemetry.traceparent();
     if (trace !== undefined) await insertTrace(deps.database.sql, id, trace);
-    const { backends, bounds } = terms;
+    const { backends } = terms;
+    const bounds = { ...terms.bounds, ...keptWith(deps, { id, caller, model, asked, stored, origin }) };
     const pricing = backends ? { ...terms.pricing, backends } : terms.pricing;
     const arrival: ArrivingPrediction = {
       id,
@@ -77,8 +99,9 @@ export async function acceptAsync(
       door,
       highPriority: input.user?.high_priority ?? false,
       reservation: reservationOf(terms),
+      tokens: tokensOf(caller, terms),
       purpose: "run",
-      queueSeconds: model.manifest.max_queue_seconds,
+      queueSeconds: batch?.queueSeconds ?? model.manifest.max_queue_seconds,
       hasSlot: slot !== undefined,
       queued: {
         input: JSON.stringify(stored),
@@ -122,13 +145,47 @@ export async function acceptAsync(
   }
 }
 
+/**
+ * Stored with the bounds, because nodes of the version before pass every field of the input to the model. `kept` is set only
+ * where the queued input is not what is kept.
+ */
+function keptWith(
+  deps: AsyncDeps,
+  {
+    id,
+    asked,
+    stored,
+    origin,
+    ...call
+  }: Pick<AsyncRequest, "caller" | "model" | "origin"> & {
+    id: string;
+    asked: AsyncRequest["input"];
+    stored: Record<string, unknown>;
+  },
+): { request?: KeptRequest; kept?: Record<string, unknown> } {
+  if (!origin) return {};
+  const toKeep = () => {
+    if ("chat" in asked) return keptChat(asked.chat);
+    return "embedding" in asked ? keptTexts(asked.embedding) : describedInput(id, stored);
+  };
+  const { request, input } = keptOf(
+    origin.id,
+    keepsInput(deps, call, origin) ? toKeep : undefined,
+    deps.telemetry.traceId(),
+  );
+  const isOther = "chat" in asked || "embedding" in asked || request.truncated;
+  return { request, ...(input !== undefined && isOther && { kept: JSON.parse(decodableJson(input)) }) };
+}
+
 async function planQueued(
   deps: AsyncDeps,
-  model: Model,
+  { caller, model }: Pick<AsyncRequest, "caller" | "model">,
   asked: AsyncRequest["input"],
 ): Promise<{ terms: Terms; input: Omit<CheckedInput, "dispose"> }> {
-  if ("chat" in asked) return planQueuedChat(deps, model, asked.chat);
-  return { terms: await termsFor(model.manifest, asked.input, deps.countTokens), input: asked };
+  const mustCount = hasTokenLimit(caller);
+  if ("chat" in asked) return planQueuedChat(deps, model, asked.chat, mustCount);
+  if ("embedding" in asked) return planQueuedEmbedding(deps, model, asked.embedding, mustCount);
+  return { terms: await termsFor(model.manifest, asked.input, deps.countTokens, mustCount), input: asked };
 }
 
 async function mayBeKnown(database: Database, id: string, error: unknown): Promise<boolean> {

@@ -7,7 +7,7 @@ import type { ArrivingPrediction, Ending } from "../prediction.ts";
 import { claimJobs, releaseJobs } from "../store.ts";
 
 let own: Awaited<ReturnType<typeof testDatabase>>;
-const [node, month] = [newId("node"), `${new Date().toISOString().slice(0, 7)}-01`];
+const [node, today] = [newId("node"), new Date().toISOString().slice(0, 10)];
 const people = Array.from({ length: 200 }, (_, n) => ({ userId: `usr_${n}`, keyId: `key_${n}` }));
 /** May run two at a time. */
 const limited = { userId: "usr_limited", keyId: "key_limited" };
@@ -71,9 +71,9 @@ const done = (id: string, claim: number): Ending => ({
 });
 
 const write = (endings: Ending[], arrivals: ArrivingPrediction[], slots = 0): Promise<Written> =>
-  writePredictions(own.database.sql, arrivals, endings, { nodeId: node, month, slots });
+  writePredictions(own.database.sql, arrivals, endings, { nodeId: node, today, slots });
 const settle = (endings: Ending[]): Promise<Written> =>
-  writePredictions(own.database.sql, [], endings, { nodeId: node, month, withMore: true });
+  writePredictions(own.database.sql, [], endings, { nodeId: node, today, withMore: true });
 const verdicts = async (arrivals: ArrivingPrediction[]) =>
   (await write([], arrivals)).decisions?.map(({ verdict }) => verdict) ?? arrivals.map(() => "run");
 const claim = (slots: number) => claimJobs(own.database.sql, node, slots);

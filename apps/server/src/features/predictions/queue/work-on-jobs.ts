@@ -10,9 +10,10 @@ import { Ring } from "../../../kernel/ring.ts";
 import { sleep } from "../../../kernel/sleep.ts";
 import type { Bounds, Prices } from "../../billing/index.ts";
 import type { Model } from "../../models/index.ts";
-import { type ExecutionDeps, executePrediction } from "../execution/execute-prediction.ts";
+import { type Execution, type ExecutionDeps, executePrediction } from "../execution/execute-prediction.ts";
 import type { LivePredictions } from "../execution/live-predictions.ts";
 import { hasFiles, openInput, type UnreadFile } from "../input/stored-input.ts";
+import { keptFields } from "../kept/kept-input.rules.ts";
 import {
   type ClaimedJob,
   endedUnused,
@@ -26,6 +27,7 @@ import type { Settlement } from "../result/settle-predictions.ts";
 import { claimJobs, releaseJobs } from "../store.ts";
 import { createInputWaits } from "./input-waits.ts";
 import { chatOfJob } from "./queued-chat.ts";
+import { embeddingOfJob } from "./queued-embedding.ts";
 
 export interface WorkerDeps extends ExecutionDeps {
   database: Database;
@@ -56,6 +58,11 @@ export interface Worker {
 }
 
 const claimedAtOnce = 50;
+/** The input as it is kept, for the span of the call. */
+function contentOf({ bounds }: ClaimedJob, input: Parameters<typeof keptFields>[0]): Pick<Execution, "content"> {
+  return bounds?.request?.keeps ? { content: () => bounds.kept ?? keptFields(input) } : {};
+}
+
 /** For jobs without stored bounds. The database limits every charge to its reservation. */
 const unbounded: Bounds = {
   seconds: Number.MAX_SAFE_INTEGER,
@@ -156,13 +163,16 @@ export function createWorker(deps: WorkerDeps): Worker {
       const input = openInput(deps.blobs, job.id, job.input, (file) => {
         unread = file;
       });
+      const terms = { ...pricesOfJob(job), bounds: job.bounds ?? unbounded };
       let outcome = await executePrediction(deps, {
         live,
         userId: job.userId,
         model,
         input,
         ...chatOfJob(model, input),
-        terms: { ...pricesOfJob(job), bounds: job.bounds ?? unbounded },
+        ...embeddingOfJob(input, terms),
+        ...(deps.telemetry.capturesContent && contentOf(job, input)),
+        terms,
         ...(fragments && { onFragment: (name, text) => fragments.add(name, text) }),
       });
       outcome = fragments?.close(outcome) ?? outcome;

@@ -22,3 +22,9 @@ export function wholePairs(text: string): string {
   const last = text.charCodeAt(text.length - 1);
   return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text;
 }
+
+/** The text of the last claim that produced any. */
+export function transcriptText(fragments: readonly { claim: number; fragment: string }[]): string {
+  const last = fragments.at(-1)?.claim;
+  return fragments.map(({ claim, fragment }) => (claim === last ? originalText(fragment) : "")).join("");
+}

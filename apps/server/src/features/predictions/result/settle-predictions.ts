@@ -8,7 +8,7 @@ import { Fault, fault } from "../../../kernel/errors.ts";
 import type { Log } from "../../../kernel/log.ts";
 import { enqueueDeliveries } from "../../webhooks/index.ts";
 import type { FlowCounts } from "../admission/flow-counts.ts";
-import { monthOf, type PredictionWriter } from "../admission/write-predictions.ts";
+import { type PredictionWriter, todayOf, weightOf } from "../admission/write-predictions.ts";
 import { type EndedMore, type Written, writePredictions } from "../admission/write-store.ts";
 import { deleteInput } from "../input/stored-input.ts";
 import { type Ending, endedUnused, type Fragment, type GrantedSlot, type Outcome, statusOf } from "../prediction.ts";
@@ -19,9 +19,9 @@ import { issuesToStore, type LinkOf, resultItem } from "./result-item.ts";
 export interface Settlement {
   /**
    * Ends a prediction. False if it has ended before or another claim owns it. Retries without a limit while an engine is
-   * unavailable, because the work is done and must be recorded.
+   * unavailable, because the work is done and must be recorded. `kept`: see `keptText`.
    */
-  settle(id: string, claim: number, outcome: Outcome, what?: Ended): Promise<boolean>;
+  settle(id: string, claim: number, outcome: Outcome, what?: Ended, kept?: string): Promise<boolean>;
 }
 
 /** A `row` has nothing else to write. A `job` also frees a worker slot. `more` may have a webhook, files, fragments or followers. */
@@ -60,7 +60,7 @@ export function createSettlement(deps: SettlementDeps): Settlement {
   async function write(items: readonly Item[]): Promise<Written> {
     const endings = items.map(({ ending }) => ending);
     return database.transaction(async (tx) => {
-      const written = await writePredictions(tx, [], endings, { nodeId, month: monthOf(deps.clock), withMore: true });
+      const written = await writePredictions(tx, [], endings, { nodeId, today: todayOf(deps.clock), withMore: true });
       const ended = (written.ended ?? []).flatMap((n) => items[n] ?? []);
       await storeTranscripts(
         tx,
@@ -114,6 +114,7 @@ export function createSettlement(deps: SettlementDeps): Settlement {
 
   const batcher = createBatcher<Item, boolean>({
     maxItems: 512,
+    weigh: ({ ending }) => weightOf(ending),
     blameItem: (error) => !(error instanceof Fault),
     run: async (items) => {
       const startedAt = performance.now();
@@ -128,10 +129,10 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     },
   });
 
-  function settle(id: string, claim: number, outcome: Outcome, what: Ended = "row"): Promise<boolean> {
+  function settle(id: string, claim: number, outcome: Outcome, what: Ended = "row", kept?: string): Promise<boolean> {
     const writing = telemetry.inSpan(
       () => ({ name: "settlement", attributes: { "gantry.prediction_id": id } }),
-      () => writeEnd(id, claim, outcome, what),
+      () => writeEnd(id, claim, outcome, what, kept),
     );
     return writing.then((isEnded) => {
       if (isEnded) telemetry.predictionEnded(figuresOf(outcome));
@@ -139,10 +140,10 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     });
   }
 
-  async function writeEnd(id: string, claim: number, outcome: Outcome, what: Ended): Promise<boolean> {
+  async function writeEnd(id: string, claim: number, outcome: Outcome, what: Ended, kept?: string): Promise<boolean> {
     for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, longestPauseMs)) {
       try {
-        const ending = toEnding(id, claim, outcome);
+        const ending = { ...toEnding(id, claim, outcome), kept };
         const endedNow = await (what === "more"
           ? batcher.add({
               ending,
