@@ -39,12 +39,14 @@ export async function writePast(database: Database, requests: readonly PastReque
           ${requests.map((one) => one.tokens?.[2] ?? null)}::int[], ${requests.map((one) => one.keyId ?? null)}::text[])
         returning user_id, created_at, model_name, price_micros
       ), summed as (
+        -- Without figures for charts, as a version before them would have done it.
         insert into usage_hours as h (user_id, hour, model_name, requests, paid_requests, spent_micros)
         select u.user_id, date_trunc('hour', created_at), model_name, count(*), count(*) filter (where price_micros > 0),
           sum(price_micros)
         from used u join wallets w on w.user_id = u.user_id where u.created_at <= w.folded_until group by 1, 2, 3
         on conflict (user_id, hour, model_name) do update set requests = h.requests + excluded.requests,
-          paid_requests = h.paid_requests + excluded.paid_requests, spent_micros = h.spent_micros + excluded.spent_micros
+          paid_requests = h.paid_requests + excluded.paid_requests, spent_micros = h.spent_micros + excluded.spent_micros,
+          errors = null, input_tokens = null, output_tokens = null, cached_tokens = null, latencies = null
       )
       update wallets w set balance_micros = w.balance_micros - d.price, unfolded = w.unfolded + d.unfolded
       from (

@@ -4,6 +4,7 @@ import type { Database, Sql } from "../../engines/database/database.ts";
 import { fault } from "../../kernel/errors.ts";
 import { dollarsOfMicros, type Micros, microsOfDollars } from "../../kernel/money.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
+import { record } from "../audit/index.ts";
 
 export interface CreditRequest {
   /** Negative for a correction. Never zero. */
@@ -78,7 +79,21 @@ export async function creditUser(
     }
     const entry = await insertCreditEntry(tx, { userId, ...request, reference });
     if (!entry) throw new Error("a credit was neither there nor written");
+    await recordCredit(tx, { id: userId, username }, entry);
     return { balance: entry.balance, entry };
+  });
+}
+
+function recordCredit(tx: Sql, user: { id: string; username: string }, entry: CreditEntry): Promise<void> {
+  return record(tx, {
+    action: "credit.add",
+    object: { id: String(entry.id), name: user.username },
+    ownerId: user.id,
+    after: {
+      amount: dollarsOfMicros(entry.amount),
+      reason: entry.reason,
+      balance: dollarsOfMicros(entry.balance),
+    },
   });
 }
 

@@ -46,7 +46,7 @@ export async function readExpenses(database: Database, scope: Scope, request: Ex
     }
     const asked = spanOf({ from: start, to: end }, marks.now);
     const pieces =
-      scope.onlyKeyId === null
+      scope.onlyKeyIds === null
         ? expensesOfUser(tx, scope.userId, cutTime(withinSums(asked, marks), marks))
         : expensesOfKey(tx, scope, withinRows(asked, marks));
     const offset = Math.min((request.page - 1) * pageSize, Number.MAX_SAFE_INTEGER);

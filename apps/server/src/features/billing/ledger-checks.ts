@@ -1,13 +1,8 @@
 import type { Sql } from "../../engines/database/database.ts";
+import { keyChecks } from "./key-checks.ts";
+import { horizon, isSale, sumChecks } from "./sum-checks.ts";
 
 type Query = ReturnType<Sql>;
-
-/** The first moment with usage rows. If the mark is lost or invalid, all rows are expected, so that checks do not pass by default. */
-const horizon = (sql: Sql): Query =>
-  sql`coalesce((select horizon from usage_marks where horizon <= now()), '-infinity')`;
-
-/** The same as `is_sale`, which a restored database lacks before its first start. */
-export const isSale = (sql: Sql, modelName: Query): Query => sql`${modelName} like 'agents/%/%'`;
 
 /** Charges from here on are not in the ledger yet. */
 const chargesUntil = (sql: Sql): Query => sql`coalesce((select charges_until from usage_marks), '-infinity')`;
@@ -167,92 +162,18 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
     ) l on l.account = 'user:' || h.user_id and l.day = h.day
     where coalesce(h.spent, 0) <> coalesce(l.amount, 0)`,
 
-  hours: (sql) => sql`
-    select figure.rule, concat_ws(' ', coalesce(h.user_id, u.user_id), to_json(coalesce(h.hour, u.hour)) #>> '{}',
-      coalesce(h.model_name, u.model_name)) as subject, expected, found
-    from (
-      select * from usage_hours where hour >= ${horizon(sql)}
-    ) h full join (
-      select u.user_id, date_trunc('hour', u.created_at) as hour, u.model_name, count(*) as requests,
-        count(*) filter (where u.price_micros > 0) as paid, sum(u.price_micros) as spent
-      from usage u left join wallets w on w.user_id = u.user_id
-      where u.created_at >= ${horizon(sql)} and u.created_at <= coalesce(w.folded_until, 'infinity') group by 1, 2, 3
-    ) u on u.user_id = h.user_id and u.hour = h.hour and u.model_name = h.model_name
-    cross join lateral (values
-      ('hour_requests', coalesce(u.requests, 0), coalesce(h.requests, 0)),
-      ('hour_paid_requests', coalesce(u.paid, 0), coalesce(h.paid_requests, 0)),
-      ('hour_spent', coalesce(u.spent, 0), coalesce(h.spent_micros, 0))
-    ) as figure (rule, expected, found)
-    where expected <> found`,
+  ...sumChecks,
 
-  days: (sql) => sql`
-    select figure.rule, concat_ws(' ', coalesce(d.user_id, h.user_id), to_json(coalesce(d.day, h.day)) #>> '{}',
-      coalesce(d.model_name, h.model_name)) as subject, expected, found
-    from usage_days d full join (
-      select user_id, date_trunc('day', hour, 'UTC') as day, model_name, sum(requests) as requests,
-        sum(paid_requests) as paid, sum(spent_micros) as spent
-      from usage_hours where hour < coalesce((select days_before from usage_marks), '-infinity') group by 1, 2, 3
-    ) h on h.user_id = d.user_id and h.day = d.day and h.model_name = d.model_name
-    cross join lateral (values
-      ('day_requests', coalesce(h.requests, 0), coalesce(d.requests, 0)),
-      ('day_paid_requests', coalesce(h.paid, 0), coalesce(d.paid_requests, 0)),
-      ('day_spent', coalesce(h.spent, 0), coalesce(d.spent_micros, 0))
-    ) as figure (rule, expected, found)
-    where expected <> found
-    union all
-    select 'days_charged', 'all', charged, m.charged_micros from usage_marks m, (
-      select coalesce(sum(spent_micros), 0) as charged from usage_days where not (${isSale(sql, sql`model_name`)})
-    ) days where charged <> m.charged_micros`,
-
-  /**
-   * The spending of limited keys equals their usage. Dropped rows, and rows without a key, may belong to any key and widen
-   * the bounds.
-   */
-  keys: (sql) => sql`
-    select 'key_reserved' as rule, coalesce(m.key_id, l.key_id) || ' ' || coalesce(m.month, l.month) as subject,
-      coalesce(l.reserved, 0) as expected, coalesce(m.reserved_micros, 0) as found
-    from key_months m full join (
-      select key_id, month, sum(reserved) as reserved from (
-        select key_id, key_month as month, reserved_micros as reserved from live_predictions
-        where key_month is not null
-        union all
-        select key_id, key_month, price_micros from runs
-        where key_month is not null and status in ('pending', 'running')
-      ) live group by 1, 2
-    ) l on l.key_id = m.key_id and l.month = m.month
-    where coalesce(l.reserved, 0) <> coalesce(m.reserved_micros, 0)
-    union all
-    select case when k.spent < k.used then 'key_spent_too_little' else 'key_spent_too_much' end, k.key_id,
-      case when k.spent < k.used then k.used else k.used + k.unknown end, k.spent
-    from (
-      select m.key_id, m.spent, coalesce(u.used, 0) as used, coalesce(nameless.used, 0) + coalesce(gone.used, 0) as unknown
-      from (
-        select k.id as key_id, k.user_id, coalesce(sum(m.spent_micros), 0) as spent
-        from api_keys k left join key_months m on m.key_id = k.id where k.monthly_limit_micros is not null group by k.id
-      ) m
-      left join (
-        select key_id, sum(price_micros) as used from usage where price_micros > 0 and created_at >= ${horizon(sql)} group by 1
-      ) u on u.key_id = m.key_id
-      left join (
-        select user_id, sum(price_micros) as used from usage
-        where price_micros > 0 and key_id is null and created_at >= ${horizon(sql)} group by 1
-      ) nameless on nameless.user_id = m.user_id
-      left join (
-        select user_id, sum(spent_micros) as used from usage_hours where hour < ${horizon(sql)} group by 1
-      ) gone on gone.user_id = m.user_id
-    ) k where k.spent < k.used or k.spent > k.used + k.unknown`,
+  keys: keyChecks.reserved,
+  key_months: keyChecks.months,
+  key_days: keyChecks.days,
 
   /** The oldest rows have no reservation and cannot be checked. */
   reservations: (sql) => sql`
     select 'charge_above_reservation' as rule, request_id as subject, reserved_micros as expected, price_micros as found
     from usage where price_micros > reserved_micros and created_at >= ${horizon(sql)}`,
 
-  /** A key's limit never changes, so it binds every month that is kept. */
-  limits: (sql) => sql`
-    select 'key_month_above_limit' as rule, m.key_id || ' ' || m.month as subject, k.monthly_limit_micros as expected,
-      m.spent_micros + m.reserved_micros as found
-    from key_months m join api_keys k on k.id = m.key_id
-    where m.spent_micros + m.reserved_micros > k.monthly_limit_micros`,
+  limits: keyChecks.limits,
 
   /**
    * A sale must not leave its buyer below zero, unless the balance covered the price when the run was created: predictions may

@@ -43,6 +43,7 @@ interface Expected {
   kind: string;
   amount: number;
   reference: string | null;
+  modelName: string | null;
   reason: string | null;
 }
 let expected: Expected[] = [];
@@ -60,7 +61,8 @@ async function writeCharges(count: number): Promise<void> {
   await writePast(database, made);
   for (const { userId, at, price, id } of made) {
     if (price === 0) continue;
-    expected.push({ userId, recordedAt: at, kind: "charge", amount: -price, reference: id, reason: null });
+    const modelName = "ann/model";
+    expected.push({ userId, recordedAt: at, kind: "charge", amount: -price, reference: id, modelName, reason: null });
   }
 }
 
@@ -77,9 +79,11 @@ async function writeOthers(count: number): Promise<void> {
     await sql`
       select move_money(${kind}, ${from}, ${to}, ${amount}::bigint, ${id}, ${reason}, ${recordedAt}::text::timestamptz)`;
     const reference = kind === "sale" ? id : null;
-    expected.push({ userId: one, recordedAt, kind, amount: kind === "credit" ? amount : -amount, reference, reason });
+    const modelName = kind === "sale" ? "agents/a/b" : null;
+    const signed = kind === "credit" ? amount : -amount;
+    expected.push({ userId: one, recordedAt, kind, amount: signed, reference, modelName, reason });
     if (kind !== "sale") continue;
-    expected.push({ userId: other, recordedAt, kind, amount, reference, reason });
+    expected.push({ userId: other, recordedAt, kind, amount, reference, modelName: null, reason });
     await sql`
       with used as (
         insert into usage (request_id, user_id, model_name, route, status, created_at, price_micros)
@@ -89,16 +93,19 @@ async function writeOthers(count: number): Promise<void> {
   }
 }
 
-/** In this range the charges of a user and day are one entry. */
+/** In this range the charges of a user and day are one entry. Without usage rows no entry before it names a model. */
 function postExpected(since: string, until: string): void {
   const isPosted = (one: Expected) => one.kind === "charge" && one.recordedAt >= since && one.recordedAt < until;
   const days = Map.groupBy(expected.filter(isPosted), (one) => one.userId + one.recordedAt.slice(0, 10));
-  expected = expected.filter((one) => !isPosted(one));
+  expected = expected
+    .filter((one) => !isPosted(one))
+    .map((one) => (one.recordedAt < until ? { ...one, modelName: null } : one));
   for (const charges of days.values()) {
     const [last] = charges.toSorted((a, b) => (a.recordedAt < b.recordedAt ? 1 : -1));
     if (!last) continue;
     const amount = charges.reduce((sum, one) => sum + one.amount, 0);
-    expected.push({ ...last, amount, reference: null, reason: `Predictions of ${last.recordedAt.slice(0, 10)}` });
+    const reason = `Predictions of ${last.recordedAt.slice(0, 10)}`;
+    expected.push({ ...last, amount, reference: null, modelName: null, reason });
   }
 }
 

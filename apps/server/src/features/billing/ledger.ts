@@ -20,6 +20,8 @@ export interface LedgerEntry {
   /** Positive if the wallet received it. */
   amount: Micros;
   reference: string | null;
+  /** While the usage row of the charge exists. */
+  modelName: string | null;
   reason: string | null;
 }
 
@@ -67,14 +69,14 @@ export async function selectEntries(
   const kept = withinRows(span, marks);
   // Each branch has its own limit. One limit over all would read every entry of the span.
   const newest = (which: Query) => sql`(
-    select recorded_at as at, id, null as request_id, null::bigint as price, false as sold from ledger
+    select recorded_at as at, id, null as request_id, null::bigint as price, null as model_name from ledger
     where ${which} and recorded_at >= ${timeParameter(span.from)}::text::timestamptz
       and recorded_at < ${timeParameter(span.to)}::text::timestamptz
     order by recorded_at desc, id desc limit ${limit + offset})`;
   return sql<LedgerEntry[]>`
     with page as materialized (
       select * from (
-        (select created_at as at, null::bigint as id, request_id, price_micros as price, is_sale(model_name) as sold from usage
+        (select created_at as at, null::bigint as id, request_id, price_micros as price, model_name from usage
         where ${paid(sql, userId)} and created_at >= ${timeParameter(kept.from)}::text::timestamptz
           and created_at < ${timeParameter(kept.to)}::text::timestamptz
         order by usage.created_at desc, usage.request_id desc limit ${limit + offset})
@@ -84,14 +86,14 @@ export async function selectEntries(
       ) entry order by at desc, id desc, request_id desc limit ${limit} offset ${offset}
     )
     select coalesce(l.id, ${micros1970(sql, sql`page.at`)}) as id, ${momentOf(sql, sql`page.at`)} as "recordedAt",
-      coalesce(l.kind, 'charge') as kind, l.reason,
+      coalesce(l.kind, 'charge') as kind, page.model_name as "modelName", l.reason,
       case when page.request_id is not null then -page.price
         when l.to_account = ${accountOf(userId)} then l.amount_micros else -l.amount_micros end as amount,
       coalesce(page.request_id, case when l.kind in ('charge', 'sale') and l.reason is null then l.reference end) as reference
     from page left join lateral (
       select * from ledger where id = page.id
       union all
-      select * from ledger where reference = page.request_id and kind = case when page.sold then 'sale' else 'charge' end
+      select * from ledger where reference = page.request_id and kind = case when is_sale(page.model_name) then 'sale' else 'charge' end
     ) l on true
     order by page.at desc, page.id desc, page.request_id desc`;
 }

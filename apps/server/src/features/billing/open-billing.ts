@@ -4,6 +4,7 @@ import type { Scope } from "../accounts/index.ts";
 import { type Credited, type CreditRequest, creditUser, selectUserId } from "./credits.ts";
 import { type Expenses, type ExpensesRequest, readExpenses } from "./expenses.ts";
 import { type LedgerPage, listLedger } from "./ledger.ts";
+import { type MemberUsage, readMemberUsage } from "./member-usage.ts";
 import { type Overview, selectOverview } from "./overview-store.ts";
 import type { TimeRange } from "./time.rules.ts";
 import { exportUsage, listUsage, type UsagePage, type UsageRow } from "./usage.ts";
@@ -17,6 +18,11 @@ export interface Billing {
   listLedger(userId: string, range: TimeRange, page: { limit: number; offset: number }): Promise<LedgerPage>;
   listUsage(scope: Scope, range: TimeRange, page: { limit: number; offset: number }): Promise<UsagePage>;
   exportUsage(scope: Scope, range: TimeRange): Promise<AsyncIterable<UsageRow[]>>;
+  readMemberUsage(
+    teamId: string,
+    range: TimeRange,
+    query: { memberId: string | undefined; limit: number; offset: number },
+  ): Promise<{ entries: MemberUsage[]; total: number }>;
   readExpenses(scope: Scope, request: ExpensesRequest): Promise<Expenses>;
   creditUser(credit: {
     adminId: string;
@@ -48,6 +54,7 @@ export function openBilling({ database }: { database: Database }): Billing {
     listLedger: (userId, range, page) => listLedger(database, userId, range, page),
     listUsage: (scope, range, page) => listUsage(database, scope, range, page),
     exportUsage: (scope, range) => exportUsage(database, scope, range),
+    readMemberUsage: (teamId, range, query) => readMemberUsage(database, teamId, range, query),
     readExpenses: (scope, request) => readExpenses(database, scope, request),
     creditUser: (credit) => creditUser(database, credit),
     readOverview: () => selectOverview(database.sql),

@@ -1,5 +1,6 @@
+import type { ModelPricing } from "@gantry/wire";
 import { expect, test } from "vitest";
-import { highestPricing, pricesOf, pricingWith, reservationOf } from "./reservation.rules.ts";
+import { highestPricing, pricesOf, pricingWith, reservationOf, termsInBatch } from "./reservation.rules.ts";
 
 const bounds = { seconds: 10, outputs: 3, inputTokens: 1_000_000, outputTokens: 500_000 };
 
@@ -49,4 +50,29 @@ test("a model with several backends reserves at the dearest and has the prices o
   for (const name of ["later", "constructor", ""]) expect(pricingWith(prices, name)).toBe(manifest.pricing);
   expect(reservationOf({ ...prices, bounds })).toBe(4_000_000);
   expect(highestPricing(manifest)).toEqual({ per_request: 3, per_million_input_tokens: 2 });
+});
+
+test("a batch multiplies all prices exactly, and the whole is rounded once", () => {
+  const pricing = { per_request: 0.000003, per_million_output_tokens: 0.15 };
+  const terms = { pricing, backends: { a: { per_second: 0.07 } }, bounds };
+  const half = termsInBatch(terms, 0.5);
+  expect(half.pricing).toEqual({ per_request: 0.0000015, per_million_output_tokens: 0.075 });
+  expect(half.backends).toEqual({ a: { per_second: 0.035 } });
+  // 1.5 + 37,500 millionths of a dollar.
+  expect(reservationOf({ pricing: half.pricing, bounds })).toBe(37_502);
+  const priced: ModelPricing = { ...pricing, batch_factor: 0.7 };
+  expect(termsInBatch({ pricing: priced, bounds }, 0.7).pricing).toEqual({
+    per_request: 0.0000021,
+    per_million_output_tokens: 0.105,
+  });
+  expect(reservationOf(termsInBatch(terms, 0))).toBe(0);
+  expect(termsInBatch(terms)).toBe(terms);
+});
+
+test("callers who do not see backends see the factor", () => {
+  const backends = [listed("a", "openai-chat", { per_request: 2 })];
+  expect(highestPricing({ pricing: { per_request: 1, batch_factor: 0.5 }, backends })).toEqual({
+    per_request: 2,
+    batch_factor: 0.5,
+  });
 });

@@ -1,4 +1,4 @@
-import { backendsOf, type Manifest, type Pricing } from "@gantry/wire";
+import { backendsOf, type Manifest, type ModelPricing, type Pricing } from "@gantry/wire";
 import { type Micros, priceOf } from "../../kernel/money.ts";
 
 /** The most that a prediction may use and be charged for. */
@@ -19,6 +19,8 @@ export interface Prices {
 /** Prices and bounds, fixed at acceptance. Reservation and charge depend on nothing else. */
 export interface Terms extends Prices {
   bounds: Bounds;
+  /** What acceptance counts towards limits of tokens a minute, whatever tokens cost. 0 for models without tokens. */
+  mostTokens?: number;
 }
 
 /** The reserved amount: everything that the bounds allow, with the dearest backend. */
@@ -76,14 +78,39 @@ export function allPricings({ pricing, backends }: Prices): readonly Pricing[] {
 }
 
 /** Each price of the dearest backend, for callers who do not see the backends. */
-export function highestPricing(manifest: PricedManifest): Pricing {
+export function highestPricing(manifest: PricedManifest): ModelPricing {
   const { pricing, backends } = manifest;
   if (!backends) return pricing;
+  const { batch_factor: factor, ...usual } = pricing;
   const highest: Pricing = {};
-  for (const { pricing: own = pricing } of backends) {
+  for (const { pricing: own = usual } of backends) {
     for (const [name, price] of Object.entries(own) as [keyof Pricing, number][]) {
       highest[name] = Math.max(highest[name] ?? 0, price);
     }
   }
-  return highest;
+  return { ...highest, ...(factor !== undefined && { batch_factor: factor }) };
+}
+
+/** The terms of a prediction in a batch. Prices are multiplied exactly, so that only the whole charge is rounded. */
+export function termsInBatch(terms: Terms, factor = 1): Terms {
+  if (factor === 1) return terms;
+  const { pricing, backends } = terms;
+  const inBatch = (one: Pricing) => multiplied(one, factor);
+  return {
+    ...terms,
+    pricing: inBatch(pricing),
+    ...(backends && {
+      backends: Object.fromEntries(Object.entries(backends).map(([name, one]) => [name, inBatch(one)])),
+    }),
+  };
+}
+
+function multiplied(pricing: ModelPricing, factor: number): Pricing {
+  const { batch_factor: _, ...prices } = pricing;
+  return Object.fromEntries(Object.entries(prices).map(([name, price]) => [name, exactProduct(price, factor)]));
+}
+
+/** Prices have six decimals and factors four, so both are whole numbers here. */
+function exactProduct(price: number, factor: number): number {
+  return (Math.round(price * 1e6) * Math.round(factor * 1e4)) / 1e10;
 }

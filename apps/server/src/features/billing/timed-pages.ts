@@ -51,6 +51,8 @@ export interface TimedList {
   userId: string;
   /** The column of the sums that counts the entries. */
   summed: "requests" | "paid_requests";
+  /** The sums that count, as a condition on `model_name`. Default: all. */
+  only?(sql: Sql): Query;
   /** The entries that the sums count, as a query with the column `at`. */
   inSums(sql: Sql): Query;
   /** The sums count entries from here on. */
@@ -101,13 +103,14 @@ interface Stretch {
 /** Counts the entries of a span, and finds the day or hour with the entry at `offset` from the newest. */
 async function countByTime(
   sql: Sql,
-  { userId, summed, inSums, summedFrom, besides }: TimedList,
+  { userId, summed, only, inSums, summedFrom, besides }: TimedList,
   span: Span,
   marks: UsageMarks,
   offset: number,
 ): Promise<{ total: number; at: Stretch | undefined }> {
   const cut = cutTime({ from: Math.max(span.from, summedFrom(marks)), to: span.to }, marks);
   const { days, hours, rows } = cutParameters(cut);
+  const counted = only ? sql`and ${only(sql)}` : sql``;
   // A whole day is one stretch, even if part of it is not folded.
   const inDays = sql`at >= ${days.from}::text::timestamptz and at < ${days.to}::text::timestamptz`;
   const stretchOf = sql`
@@ -118,11 +121,13 @@ async function countByTime(
       select day as begins, interval '1 day' as lasts, sum(${sql(summed)}) as n
       from usage_days
       where user_id = ${userId} and day >= ${days.from}::text::timestamptz and day < ${days.to}::text::timestamptz
+        ${counted}
       group by day
       union all
       select h.hour, interval '1 hour', sum(h.${sql(summed)})
       from unnest(${hours.from}::text[]::timestamptz[], ${hours.to}::text[]::timestamptz[]) as span (since, until)
       join usage_hours h on h.user_id = ${userId} and h.hour >= span.since and h.hour < span.until
+        ${counted}
       group by h.hour
       union all
       select counted.begins, counted.lasts, span.sign * counted.n

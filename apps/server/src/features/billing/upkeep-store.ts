@@ -96,6 +96,45 @@ export async function lockSums(tx: Transaction): Promise<void> {
   await tx`select 1 from usage_marks for update`;
 }
 
+/** Hours of the day before `detailed_from` without figures for charts, if their rows are kept. Undefined when all are done. */
+export async function selectDayToDetail(sql: Sql): Promise<{ from: Date; to: Date } | undefined> {
+  const [day] = await sql<{ from: Date; to: Date }[]>`
+    select until - interval '1 day' as from, until as to
+    from (
+      select least(detailed_from, date_trunc('day', clock_timestamp(), 'UTC') + interval '1 day') as until,
+        greatest(coalesce(horizon, '-infinity'), (select min(hour) from usage_hours)) as first
+      from usage_marks
+    ) mark where until > first`;
+  return day;
+}
+
+export async function selectUsersToDetail(sql: Sql, from: Date, to: Date): Promise<string[]> {
+  const rows = await sql<{ userId: string }[]>`
+    select distinct user_id as "userId" from usage_hours where hour >= ${from} and hour < ${to} and errors is null`;
+  return rows.map(({ userId }) => userId);
+}
+
+export async function detailHours(sql: Sql, userId: string, from: Date, to: Date): Promise<void> {
+  await sql`select detail_usage_hours(${userId}, ${from}, ${to})`;
+}
+
+export async function moveDetailedFrom(sql: Sql, from: Date): Promise<void> {
+  await sql`update usage_marks set detailed_from = ${from} where detailed_from > ${from}`;
+}
+
+/** Computes the figures of closed days from their hours. The sums must be locked. */
+export async function detailDays(sql: Sql, from: Date, to: Date): Promise<void> {
+  await sql`select detail_usage_days(null, ${from}, ${to})`;
+}
+
+/** Days that a node of an earlier version closed: it does not know the figures. */
+export async function selectDaysToDetail(sql: Sql): Promise<Date[]> {
+  const rows = await sql<{ day: Date }[]>`
+    select distinct d.day from usage_days d, usage_marks m
+    where d.errors is null and d.day >= greatest(m.detailed_from, m.days_before - interval '7 days')`;
+  return rows.map(({ day }) => day);
+}
+
 export async function insertDays(tx: Transaction, from: Date, to: Date): Promise<void> {
   await tx`
     with closed as (
@@ -107,4 +146,5 @@ export async function insertDays(tx: Transaction, from: Date, to: Date): Promise
     )
     update usage_marks set days_before = ${to}, charged_micros = charged_micros + coalesce(
       (select sum(spent_micros) from closed where not is_sale(model_name)), 0)`;
+  await detailDays(tx, from, to);
 }

@@ -113,3 +113,45 @@ it("a fold does not wait for days that are being closed", async () => {
   await foldWallets(database.sql);
   expect(await unfoldedOf(ann)).toBe(0);
 });
+
+it.each([
+  ["errors = errors + 1", "hour_errors"],
+  ["input_tokens = input_tokens + 5", "hour_tokens"],
+  ["latencies = latencies || array[3]", "hour_latencies"],
+])("the check finds figures of an hour that differ from its rows: %s", async (change, rule) => {
+  const ann = await writeUser(database, "ann");
+  const at = new Date(midnight - dayMs).toISOString();
+  await writePast(database, [
+    { userId: ann, at, status: 502 },
+    { userId: ann, at, inferenceMs: 1200, tokens: [10, 20, 5] },
+  ]);
+  await foldWallets(database.sql);
+  expect(await verifyLedger(database)).toEqual([]);
+  await database.sql.unsafe(`update usage_hours set ${change}`);
+  expect((await verifyLedger(database)).map((one) => one.rule)).toEqual([rule]);
+  // Unknown figures are not wrong.
+  await database.sql`update usage_hours set errors = null, input_tokens = null, latencies = null`;
+});
+
+it("a fold adds to the figures of an hour, and leaves unknown ones unknown", async () => {
+  const ann = await writeUser(database, "ann");
+  const at = (minute: number) => new Date(midnight - dayMs + minute * 60_000).toISOString();
+  const figures = () =>
+    database.sql`select errors, input_tokens as input, output_tokens as output, cached_tokens as cached, latencies from usage_hours`;
+  await writePast(database, [
+    { userId: ann, at: at(1), inferenceMs: 3, tokens: [10, 20, 5] },
+    { userId: ann, at: at(2), status: 499, inferenceMs: 3 },
+  ]);
+  await foldWallets(database.sql);
+  expect(await figures()).toEqual([{ errors: 0, input: 10, output: 20, cached: 5, latencies: [1] }]);
+  await writePast(database, [
+    { userId: ann, at: at(3), inferenceMs: 8, tokens: [1, 2, 0] },
+    { userId: ann, at: at(4), status: 502 },
+  ]);
+  await foldWallets(database.sql);
+  expect(await figures()).toEqual([{ errors: 1, input: 11, output: 22, cached: 5, latencies: [1, 0, 0, 1] }]);
+  await database.sql`update usage_hours set errors = null, latencies = null`;
+  await writePast(database, [{ userId: ann, at: at(5), inferenceMs: 8 }]);
+  await foldWallets(database.sql);
+  expect(await figures()).toEqual([{ errors: null, input: 11, output: 22, cached: 5, latencies: null }]);
+});

@@ -99,7 +99,7 @@ describe("partitions", () => {
     expect(total).toBe(3);
     expect(entries.map((row) => row.requestId)).toEqual(expect.arrayContaining(ids));
     const indexes = await db.database.sql`select 1 from pg_indexes where tablename = ${thisMonth.table}`;
-    expect(indexes).toHaveLength(3);
+    expect(indexes).toHaveLength(4);
   });
 
   it("can be created while usage is written", async () => {

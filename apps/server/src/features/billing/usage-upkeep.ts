@@ -11,6 +11,7 @@ import {
   selectNow,
   upkeepDeadlineMs,
 } from "./upkeep-store.ts";
+import { detailUsage } from "./usage-details.ts";
 import { dropUsageBefore, ensureUsagePartitions } from "./usage-partitions.ts";
 
 const everyMs = 30 * 60_000;
@@ -63,14 +64,30 @@ export async function startUsageUpkeep({
     if (dropped.length > 0) log.info({ tables: dropped }, "Dropped usage rows past their retention; their sums remain");
   }
 
+  // Takes minutes on the first start after an upgrade, so that no start and no pass waits for it.
+  let detailing: Promise<void> | undefined;
+  const detail = (): void => {
+    detailing ??= attempt("details", () => detailUsage(database, () => stopped)).finally(() => {
+      detailing = undefined;
+    });
+  };
+
   await pass();
-  const passes = repeat(pass, everyMs, failed);
+  detail();
+  const passes = repeat(
+    async () => {
+      await pass();
+      detail();
+    },
+    everyMs,
+    failed,
+  );
 
   return {
     pass,
     async stop() {
       stopped = true;
-      await passes.stop();
+      await Promise.all([passes.stop(), detailing]);
     },
   };
 }

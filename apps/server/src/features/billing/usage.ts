@@ -1,6 +1,6 @@
 import type { Database, Sql } from "../../engines/database/database.ts";
 import type { Micros } from "../../kernel/money.ts";
-import type { Scope } from "../accounts/index.ts";
+import { andOfKeys, type Scope } from "../accounts/index.ts";
 import { type Micros1970, type Moment, type Span, spanOf, type TimeRange, withinRows } from "./time.rules.ts";
 import { momentOf, readFromOneSnapshot, selectMarks, timeParameter } from "./time-store.ts";
 import { type PageRange, readTimedPage, type TimedList, type TimedPage } from "./timed-pages.ts";
@@ -10,7 +10,7 @@ export type UsagePage = TimedPage<UsageRow>;
 const exportedAtOnce = 1_000;
 
 export function listUsage(database: Database, scope: Scope, range: TimeRange, page: PageRange): Promise<UsagePage> {
-  if (scope.onlyKeyId !== null) return listUsageOfKey(database, scope, range, page);
+  if (scope.onlyKeyIds !== null) return listUsageOfKey(database, scope, range, page);
   return readTimedPage(database, usageOf(scope.userId), range, page, {
     select: (sql, span, rest) => selectUsage(sql, scope, span, rest),
     within: withinRows,
@@ -67,13 +67,15 @@ export interface UsageRow {
   price: Micros;
   door: string | null;
   backend: string | null;
+  keyId: string | null;
+  runId: string | null;
 }
 
-const usageFields = (sql: Sql) => sql`
+export const usageFields = (sql: Sql) => sql`
   request_id as "requestId", model_name as "modelName", route, status,
   ${momentOf(sql, sql`created_at`)} as "createdAt", inference_ms as "inferenceMs",
   input_tokens as "inputTokens", output_tokens as "outputTokens", cached_tokens as "cachedTokens",
-  cache_write_tokens as "cacheWriteTokens", price_micros as price, door, backend`;
+  cache_write_tokens as "cacheWriteTokens", price_micros as price, door, backend, key_id as "keyId", run_id as "runId"`;
 
 export function usageOf(userId: string): TimedList {
   return {
@@ -84,8 +86,8 @@ export function usageOf(userId: string): TimedList {
   };
 }
 
-export const usageIn = (sql: Sql, { userId, onlyKeyId }: Scope, span: Span) => sql`
-  user_id = ${userId} ${onlyKeyId === null ? sql`` : sql`and key_id = ${onlyKeyId}`}
+export const usageIn = (sql: Sql, { userId, onlyKeyIds }: Scope, span: Span) => sql`
+  user_id = ${userId} ${andOfKeys(sql, { onlyKeyIds }, sql`key_id`)}
   and created_at >= ${timeParameter(span.from)}::text::timestamptz
   and created_at < ${timeParameter(span.to)}::text::timestamptz`;
 
@@ -108,7 +110,7 @@ export async function selectUsage(
 
 export async function selectUsageAfter(
   sql: Sql,
-  { userId, onlyKeyId }: Scope,
+  { userId, onlyKeyIds }: Scope,
   since: Micros1970,
   last: UsageRow,
   limit: number,
@@ -116,7 +118,7 @@ export async function selectUsageAfter(
   // Redundant, but needed to skip the partitions of other months.
   return sql<UsageRow[]>`
     select ${usageFields(sql)} from usage
-    where user_id = ${userId} ${onlyKeyId === null ? sql`` : sql`and key_id = ${onlyKeyId}`}
+    where user_id = ${userId} ${andOfKeys(sql, { onlyKeyIds }, sql`key_id`)}
       and created_at >= ${timeParameter(since)}::text::timestamptz
       and created_at <= ${last.createdAt}::text::timestamptz
       and (created_at, request_id) < (${last.createdAt}::text::timestamptz, ${last.requestId})

@@ -293,6 +293,29 @@ describe("planted errors are found, with their figures", () => {
     ]);
   });
 
+  it("a day in which a key, or a key and its children, spent what usage does not show", async () => {
+    const { sql } = database;
+    await sql`update api_keys set daily_limit_micros = 80000 where id = ${keyId}`;
+    await sql`insert into key_days values (${keyId}, (now() at time zone 'UTC')::date, 70000, 0)`;
+    expect(await verifyLedger(database)).toEqual([]);
+    await sql`
+      insert into api_keys (id, user_id, parent_id, public, secret_hash, name, created_at)
+      select 'key_child', user_id, id, 'cccccccccccc', secret_hash, '', now() from api_keys where id = ${keyId}`;
+    await sql`update usage set key_id = 'key_child' where request_id = 'pred_new'`;
+    expect(await verifyLedger(database)).toEqual([]);
+    await sql`update key_days set spent_micros = 69999, reserved_micros = 10002`;
+    const day = new Date().toISOString().slice(0, 10);
+    expect(await verifyLedger(database)).toEqual([
+      { rule: "key_reserved_today", subject: `${keyId} ${day}`, expected: 0, found: 10_002 },
+      { rule: "key_spent_too_little", subject: keyId, expected: 70_000, found: 69_999 },
+      { rule: "key_day_above_limit", subject: `${keyId} ${day}`, expected: 80_000, found: 80_001 },
+    ]);
+    // The limits were different when the day began.
+    await sql`update key_days set reserved_micros = 0, spent_micros = 90000`;
+    await sql`update api_keys set limits_changed_at = now() where id = ${keyId}`;
+    expect(await verifyLedger(database)).toEqual([]);
+  });
+
   it("a charge for a model that was always private to another user", async () => {
     const bob = await writeUser(database, "bob");
     const setModel = (visibility: string, age: string) => database.sql`

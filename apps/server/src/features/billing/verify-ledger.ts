@@ -1,6 +1,7 @@
 import type { Database } from "../../engines/database/database.ts";
 import type { Micros } from "../../kernel/money.ts";
-import { isSale, ledgerChecks } from "./ledger-checks.ts";
+import { ledgerChecks } from "./ledger-checks.ts";
+import { isSale } from "./sum-checks.ts";
 import { readFromOneSnapshot } from "./time-store.ts";
 
 /** A contradiction within the books. Amounts are in millionths of a dollar. */
