@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import type { Step } from "../run.ts";
-import type { TextPiece } from "../run-texts.ts";
+import type { TextPiece } from "../text-pieces.rules.ts";
 import { AnswerReader } from "./answer-reader.ts";
 
 type Stored = Pick<Step, "n" | "kind" | "message">;

@@ -1,6 +1,6 @@
 import type { AgentSnapshot } from "@gantry/wire";
 import type { Step } from "../run.ts";
-import type { TextPiece } from "../run-texts.ts";
+import type { TextPiece } from "../text-pieces.rules.ts";
 import { mayBeJson, type TextRole, textRole } from "./answer-text.rules.ts";
 
 /** Receives the text of a run. A returned promise delays further text. */

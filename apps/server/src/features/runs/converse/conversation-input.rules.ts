@@ -110,6 +110,7 @@ export function doorIssue(issue: Issue): Issue {
 
 function doorLoc(loc: Loc): Loc {
   const [, first, field, ...path] = loc;
+  if (first === "thread_id") return ["body", "metadata", "thread_id"];
   if (first !== "input") return loc;
   if (field === undefined) return ["body", "metadata"];
   if (field === "input") return ["body", "messages"];

@@ -1,10 +1,9 @@
 import type { Door } from "@gantry/wire";
 import type { ChatMessage } from "../../../engines/models/chat.ts";
 import type { TokenUsage } from "../../../engines/models/driver.ts";
-import { Fault, fault, isUnavailable } from "../../../kernel/errors.ts";
+import { Fault, fault, isUnavailable, type Loc } from "../../../kernel/errors.ts";
 import type { Micros } from "../../../kernel/money.ts";
 import { sleep } from "../../../kernel/sleep.ts";
-import type { Caller } from "../../accounts/index.ts";
 import type { RateFigures } from "../../predictions/index.ts";
 import { cancelRun } from "../cancel-run.ts";
 import { listConfirmations } from "../confirmations.ts";
@@ -12,21 +11,22 @@ import type { RunsContext } from "../context.ts";
 import { type CreatedRun, createRun } from "../create-run.ts";
 import { isAsking, type Run } from "../run.ts";
 import { listStepsAfter, markFollowed } from "../store.ts";
+import { ThreadMovedOn } from "../threads/join-thread.ts";
 import { AnswerReader } from "./answer-reader.ts";
 import { outputText } from "./answer-text.rules.ts";
+import { type ChosenThread, chooseThread, newMessages, type ThreadRequest } from "./choose-thread.ts";
 import { conversationInput, doorIssue } from "./conversation-input.rules.ts";
 import { faultOfError, faultOfRun } from "./run-fault.rules.ts";
 
-export interface ConversationRequest {
-  caller: Caller;
+export interface ConversationRequest extends ThreadRequest {
   /** Of `agents/<creator>/<slug>`. */
   address: { creator: string; slug: string };
   door: Door;
   /** The request as the client sent it, for the comparison of repeats. */
   body: Readonly<Record<string, unknown>>;
   /** Called after the checks of funds and limits, because it may fetch images. Rejects with a fault that names the field. */
-  readMessages(): Promise<readonly ChatMessage[]>;
-  /** As the client sent it. Only fields of the agent's `input_schema` are used. */
+  readMessages(options: { withoutEarlier: boolean }): Promise<readonly ChatMessage[]>;
+  /** As the client sent it. Only fields of the agent's `input_schema` and `thread_id` are used. */
   metadata: unknown;
   /** With a key, the run goes on when the client disconnects: a repeat fetches it. */
   idempotencyKey: string | undefined;
@@ -81,7 +81,25 @@ export async function converse(context: RunsContext, request: ConversationReques
 }
 
 async function create(context: RunsContext, request: ConversationRequest): Promise<CreatedRun> {
+  try {
+    return await createIn(context, request, await chooseThread(context.database.sql, request, true)).catch(
+      async (error) => {
+        if (!(error instanceof ThreadMovedOn)) throw error;
+        return createIn(context, request, await chooseThread(context.database.sql, request, false));
+      },
+    );
+  } catch (error) {
+    throw error instanceof Fault ? doorFault(error, request.address) : error;
+  }
+}
+
+function createIn(
+  context: RunsContext,
+  request: ConversationRequest,
+  thread: ChosenThread | undefined,
+): Promise<CreatedRun> {
   const { caller, address, metadata, idempotencyKey, baseUrl, onText } = request;
+  const { isContinued = false, isNamed = false } = thread ?? {};
   // A repeat may read the answer in the other way.
   const { stream: _stream, stream_options: _options, ...repeated } = request.body;
   return createRun(context, {
@@ -93,12 +111,14 @@ async function create(context: RunsContext, request: ConversationRequest): Promi
     door: {
       name: request.door,
       isFollowed: onText !== undefined,
-      bodyFor: async ({ revision: { snapshot } }) => ({
-        input: inputFor(snapshot.input_schema, await request.readMessages(), metadata),
-      }),
+      after: thread?.after,
+      bodyFor: async ({ revision: { snapshot } }) => {
+        const messages = await request.readMessages({ withoutEarlier: isContinued });
+        const sent = isContinued && isNamed ? newMessages(messages) : messages;
+        const input = inputFor(snapshot.input_schema, sent, metadata);
+        return thread ? { input, thread_id: thread.id } : { input };
+      },
     },
-  }).catch((error) => {
-    throw error instanceof Fault ? doorFault(error, address) : error;
   });
 }
 
@@ -113,9 +133,12 @@ function inputFor(...given: Parameters<typeof conversationInput>): ReturnType<ty
 /** Refusals that do not tell a client more than that it cannot use the agent as a model. */
 const unusable: readonly string[] = ["not_found", "forbidden", "conflict", "agent_not_published"];
 
+/** Refusals of a thread or of an earlier answer. */
+const isAboutField = ([, field]: Loc) => field === "thread_id" || field === "previous_response_id";
+
 function doorFault(error: Fault, { creator, slug }: ConversationRequest["address"]): Fault {
   const { headers, retryable, retryAfterSeconds, cause } = error;
-  if (unusable.includes(error.type)) {
+  if (unusable.includes(error.type) && !isAboutField(error.issues[0].loc)) {
     const name = `agents/${creator}/${slug}`;
     const msg =
       error.type === "not_found"
