@@ -2,10 +2,13 @@ import { randomBytes } from "node:crypto";
 import { newId } from "@gantry/wire";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type IdpUnderTest, idpUnderTest } from "../../../../test/support/idp-connector.ts";
+import { createDocuments } from "../../../engines/documents/thread-documents.ts";
 import { createNet } from "../../../engines/net/create-net.ts";
 import { createQuickjsSandbox } from "../../../engines/sandbox/quickjs-sandbox.ts";
 import { createAesVault } from "../../../engines/vault/aes-vault.ts";
+import { createThreadVectors } from "../../../engines/vectors/thread-vectors.ts";
 import { toolTable } from "../../agents/tools.ts";
+import { createDriveSearch } from "../../knowledge/search/index.ts";
 import { openSecrets } from "../../secrets/index.ts";
 import { type ToolServersUnderTest, toolServersUnderTest } from "../../tool-servers/tool-servers.fixture.ts";
 import { createRunTools, type RunTools, type RunToolsDeps } from "./open-run-tools.ts";
@@ -19,6 +22,8 @@ let deps: RunToolsDeps;
 let runTools: RunTools;
 const net = createNet({ allowPrivateNetwork: false });
 const sandbox = createQuickjsSandbox();
+const vectors = createThreadVectors();
+const documents = createDocuments();
 const { signal } = new AbortController();
 
 beforeAll(async () => {
@@ -33,13 +38,21 @@ beforeAll(async () => {
     net,
     secrets: openSecrets({ database: platform.database, vault: createAesVault(randomBytes(32)) }),
     sandbox,
+    documents,
+    search: { net },
+    driveSearch: createDriveSearch({
+      database: platform.database,
+      vectors,
+      embedQuery: async () => undefined,
+      mostQueryCost: async () => 0,
+    }),
     toolServers: servers.toolServers,
     idp: t.idp,
   };
   runTools = createRunTools(deps);
 });
 afterAll(async () => {
-  await Promise.all([net.close(), sandbox.close()]);
+  await Promise.all([net, sandbox, vectors, documents].map((engine) => engine.close()));
   await servers.clear();
   await servers.close();
   await t.close();
@@ -47,11 +60,13 @@ afterAll(async () => {
 });
 
 test("every tool of the table has an implementation with its name, description and parameters", async () => {
-  const scope = scopeOf(t.userId, { snapshot: { tools: [...deps.table.keys()] } });
+  const scope = scopeOf(t.userId, {
+    snapshot: { tools: [...deps.table.keys()], memory: { drive: newId("drive"), path: "/memory.md" } },
+  });
   const { tools, missing } = await runTools.toolsFor(scope, { signal });
   expect(missing).toEqual([]);
   expect(tools.map(({ name, description, parameters, kind }) => ({ id: name, description, parameters, kind }))).toEqual(
-    [...deps.table.values()],
+    [...deps.table.values()].map(({ settings: _ofBinding, ...info }) => info),
   );
   const asking = tools.filter(({ asks }) => asks).map(({ name }) => name);
   const writes = [...deps.table.values()].filter(({ id, kind }) => id.startsWith("idp_") && kind === "write");

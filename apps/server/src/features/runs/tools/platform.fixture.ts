@@ -13,6 +13,7 @@ import { createRules } from "../../../engines/models/builtin/rules.ts";
 import { textModels } from "../../../engines/models/builtin/text-manifests.ts";
 import { createDriver } from "../../../engines/models/create-driver.ts";
 import { createNet } from "../../../engines/net/create-net.ts";
+import { createPictures } from "../../../engines/pictures/create-pictures.ts";
 import { openPostgresQueue } from "../../../engines/queue/postgres-queue.ts";
 import { noTelemetry } from "../../../engines/telemetry/telemetry.ts";
 import { systemClock } from "../../../kernel/clock.ts";
@@ -45,18 +46,19 @@ export interface PlatformUnderTest {
 export async function platformUnderTest(): Promise<PlatformUnderTest> {
   const { database, drop } = await testDatabase();
   const home = await mkdtemp(join(tmpdir(), "run-tools-"));
-  const [clock, log, net, media] = [
+  const [clock, log, net, pictures] = [
     systemClock,
     createLog("silent"),
     createNet({ allowPrivateNetwork: true }),
-    createMedia(),
+    createPictures(),
   ];
+  const media = createMedia({ pictures });
   const credentials = await loadOrCreateSigningCredentials(home);
   const blobs = await openFilesystemBlobs({ home, bucket: "gantry", credentials });
   const accounts = await openAccounts({ database, clock, log });
   await accounts.bootstrap("an-operator-key-of-more-than-32-characters");
   await seedModels(database, [{ owner: "gantry", name: "image", manifest: imageManifest }, ...textModels({})]);
-  const painter = createImagePainter();
+  const painter = createImagePainter(pictures);
   const builtins = { image: painter, rules: createRules() };
   const models = await openModels({ database, log, builtins: Object.keys(builtins) });
   const files = openFiles({ database, blobs, clock, maxUploadBytes: 1_000_000 });
@@ -73,6 +75,7 @@ export async function platformUnderTest(): Promise<PlatformUnderTest> {
     nodeId,
     nodes,
     spoolDir: join(home, "spool"),
+    keepsInputs: true,
     net,
     media,
     openStored: (caller, s3Path, loc) => files.openOwnedFile({ ...scopeOf(caller), s3Path, loc }),
@@ -111,6 +114,7 @@ export async function platformUnderTest(): Promise<PlatformUnderTest> {
         name: "",
         expiresAt: null,
         monthlyLimitMicros: null,
+        keepsInputs: true,
         models: reach,
       });
       return accounts.authenticate(key);
@@ -121,6 +125,7 @@ export async function platformUnderTest(): Promise<PlatformUnderTest> {
       await nodes.leave();
       await queue.close();
       await Promise.all([models.close(), accounts.close(), painter.close(), media.close(), net.close()]);
+      await pictures.close();
       await blobs.close();
       await drop();
       await rm(home, { recursive: true, force: true });

@@ -198,6 +198,11 @@ function isFree(used: CallUsage): boolean {
   return Object.values(used).every((count) => count === 0);
 }
 
+/** Ids of the first attempts, in order. Further ones need as many dead nodes. */
+export function attemptIds(runId: string, callId: string): string[] {
+  return [0, 1, 2].map((attempt) => attemptId(runId, callId, attempt));
+}
+
 const digits = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /** Contains the time of the run, so that ids sort by time. */

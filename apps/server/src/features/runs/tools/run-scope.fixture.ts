@@ -21,9 +21,11 @@ export function callerNamed(userId: string, more: Partial<Caller> = {}): Caller 
     keyPublic: "key",
     keyName: "key",
     graceEndsAt: null,
+    team: null,
     models: null,
     expiresAt: null,
     monthlyLimitMicros: null,
+    keepsInputs: true,
     sessionEndsAt: null,
     ...more,
   };

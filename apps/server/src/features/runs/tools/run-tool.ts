@@ -69,6 +69,8 @@ export interface RunTool {
   readonly name: string;
   readonly description: string;
   readonly parameters: Record<string, unknown>;
+  /** Names of fixed values of the binding that are not arguments of a call. */
+  readonly settings?: readonly string[];
   /** The upstream server wrote `parameters` and validates the arguments itself. */
   readonly checksItself?: boolean;
   /** Validates the arguments instead of `parameters`. Throws a Fault with all issues. */

@@ -1,3 +1,4 @@
+import { mayAuthorize } from "../../accounts/index.ts";
 import type { DescribedTools, ModelTool, ToolServers } from "../../tool-servers/index.ts";
 import { isOwnersOwnRun, type RunScope, type RunTool } from "./run-tool.ts";
 import { outcomeOfFailure } from "./tool-failure.ts";
@@ -8,9 +9,13 @@ export async function serverTools(
   scope: RunScope,
   options: { taken: ReadonlySet<string>; signal: AbortSignal },
 ): Promise<{ tools: RunTool[]; missing: DescribedTools["missing"] }> {
-  const { ownerId, snapshot } = scope;
+  const { ownerId, userId, caller, baseUrl, snapshot } = scope;
   if (snapshot.mcp_servers.length === 0) return { tools: [], missing: [] };
-  const { tools, missing } = await toolServers.describeTools(ownerId, snapshot.mcp_servers, options);
+  const { tools, missing } = await toolServers.describeTools(ownerId, snapshot.mcp_servers, {
+    ...options,
+    userId,
+    baseUrl: caller && mayAuthorize(caller) ? baseUrl : undefined,
+  });
   const isOwn = isOwnersOwnRun(scope);
   return { tools: tools.map((tool) => serverTool(toolServers, scope, tool, isOwn)), missing };
 }
@@ -38,8 +43,9 @@ function serverTool(
     async execute({ arguments: given, signal }) {
       try {
         const call = { ownerId, userId, serverId, tool, arguments: { ...given }, signal };
-        const { text, isError, failure } = await toolServers.callTool(call);
-        return { text: failure === undefined || isOwn ? text : failedFor[failure], isError };
+        const { text, isError, failure, needsAuthorization } = await toolServers.callTool(call);
+        const isShown = failure === undefined || isOwn || needsAuthorization;
+        return { text: isShown ? text : failedFor[failure], isError };
       } catch (error) {
         return outcomeOfFailure(error, signal);
       }

@@ -1,7 +1,7 @@
 import type { AgentBinding, ToolBinding } from "@gantry/wire";
 import type { ChatTool } from "../../../engines/models/chat.ts";
 import { Fault, fault, isUnavailable } from "../../../kernel/errors.ts";
-import { foreignSchema, quotedText } from "../../../kernel/foreign-text.ts";
+import { foreignSchema, foreignText, quotedText } from "../../../kernel/foreign-text.ts";
 import type { Caller } from "../../accounts/index.ts";
 import { type Agents, asToolBinding, bindingAsks, isAgentBinding, type Runnable } from "../../agents/index.ts";
 import type { MissingTool } from "../../tool-servers/index.ts";
@@ -30,6 +30,8 @@ export interface Toolbox {
   follow(name: string, child: Runnable): void;
   /** Missing tools, as the caller may know them. */
   missing: readonly string[];
+  /** What the caller must authorize, with links. Not for the model, which could pass a link on. */
+  authorizations: readonly string[];
 }
 
 export interface ToolboxDeps {
@@ -46,9 +48,12 @@ export async function openToolbox(deps: ToolboxDeps, scope: RunScope, signal: Ab
   const bindings = new Map<string, string | ToolBinding>();
   for (const tool of snapshot.tools) if (!isAgentBinding(tool)) bindings.set(asToolBinding(tool).id, tool);
   const boxed: BoxedTool[] = tools.map((tool) => boxTool(scope, tool, bindings.get(tool.name)));
-  const gone = missing.map(({ serverName, tool, reason }) =>
-    [serverName ?? "a tool server", tool, reason].filter((part) => part !== undefined).join(": "),
-  );
+  const unauthorized = missing.filter(({ authorization }) => authorization !== undefined);
+  const gone = missing
+    .filter(({ authorization }) => authorization === undefined)
+    .map(({ serverName, tool, reason }) =>
+      [serverName ?? "a tool server", tool, reason].filter((part) => part !== undefined).join(": "),
+    );
   for (const binding of snapshot.tools.filter(isAgentBinding)) {
     try {
       const child = await deps.agents.getRunnable(scope.ownerId, { agentId: binding.agent_id });
@@ -75,7 +80,8 @@ export async function openToolbox(deps: ToolboxDeps, scope: RunScope, signal: Ab
       // The name stays the same within a run, even if the slug changed.
       if (known?.kind === "agent") byName.set(name, { ...boxAgent(scope, known.binding, child), name });
     },
-    missing: shownMissing(scope, gone),
+    missing: [...shownMissing(scope, gone), ...unauthorized.map(asUnauthorized)],
+    authorizations: unauthorized.map(asRequest),
   };
 }
 
@@ -83,6 +89,14 @@ export async function openToolbox(deps: ToolboxDeps, scope: RunScope, signal: Ab
 function shownMissing(scope: RunScope, gone: readonly string[]): readonly string[] {
   if (isOwnersOwnRun(scope) || gone.length === 0) return gone;
   return [`${gone.length} of the agent's tools`];
+}
+
+/** The caller learns the name of a server that needs their own authorization. */
+const asUnauthorized = ({ serverName }: MissingTool) => `tools of ${serverName}, which the user has not authorized`;
+
+function asRequest({ serverName, authorization }: MissingTool): string {
+  const where = authorization?.url ?? "see the authorizations of the agent";
+  return `${serverName} (${authorization?.host}) requires your authorization: ${where}`;
 }
 
 /** The limits of the caller's key also apply to sub-agents. */
@@ -96,7 +110,8 @@ export async function refuseOutOfReach(
 }
 
 function boxTool(scope: RunScope, tool: RunTool, binding: string | ToolBinding | undefined): BoxedTool {
-  const fixed = (typeof binding === "object" ? binding.arguments : undefined) ?? {};
+  const values = (typeof binding === "object" ? binding.arguments : undefined) ?? {};
+  const fixed = Object.fromEntries(Object.entries(values).filter(([name]) => !tool.settings?.includes(name)));
   return {
     kind: "tool",
     tool: hidingFixed(scope, tool, Object.keys(fixed)),
@@ -149,13 +164,15 @@ function boxAgent({ ownerId }: Pick<RunScope, "ownerId">, binding: AgentBinding,
   const { owner } = child.agent;
   const isTheirs = child.agent.ownerId !== ownerId;
   const schema = isTheirs ? foreignSchema(owner, snapshot.input_schema) : snapshot.input_schema;
+  const about = snapshot.description ?? "";
+  const described = isTheirs && about !== "" ? foreignText(owner, about) : about;
   const named = isTheirs ? `${quotedText(snapshot.name)} of user ${owner}` : `"${snapshot.name}"`;
   return {
     kind: "agent",
     child,
     binding,
     name: binding.name ?? child.agent.slug.slice(0, 64),
-    description: binding.description ?? `The agent ${named}.`,
+    description: binding.description ?? `The agent ${named}. ${described}`.trimEnd(),
     parameters: { type: "object", ...schema },
     asks: false,
     fixed: {},
