@@ -1,6 +1,7 @@
 import type { Database } from "../../engines/database/database.ts";
 import type { Schemas } from "../../engines/schemas/schemas.ts";
 import type { Telemetry } from "../../engines/telemetry/telemetry.ts";
+import type { Templates } from "../../engines/templates/templates.ts";
 import type { Vault } from "../../engines/vault/vault.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
@@ -16,6 +17,7 @@ export interface RunsContext {
   schemas: Pick<Schemas, "validate" | "validateLoosely">;
   vault: Vault;
   clock: Clock;
+  templates: Pick<Templates, "render">;
   log: Log;
   telemetry: Telemetry;
   agents: Pick<

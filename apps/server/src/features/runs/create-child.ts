@@ -115,6 +115,9 @@ function newChild(
     // An agent of the same creator is included in the parent's price.
     price: isOwner || agent.ownerId === parent.ownerId ? 0 : microsOfDollars(revision.snapshot.pricing.per_run),
     saleName: agentName(agent),
+    sourceId: null,
+    sequence: null,
+    threadId: null,
   };
 }
 

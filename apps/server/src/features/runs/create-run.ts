@@ -1,30 +1,21 @@
-import { createHash } from "node:crypto";
 import { createRunBody, type Door, newId, type ReadRunBody } from "@gantry/wire";
-import type { Sql } from "../../engines/database/database.ts";
+import type { Transaction } from "../../engines/database/database.ts";
 import { Fault, fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import { isRecord } from "../../kernel/is-record.ts";
 import { microsOfDollars } from "../../kernel/money.ts";
 import { schemaIssues } from "../../kernel/schema-issues.ts";
 import { storableIssues } from "../../kernel/storable-issues.ts";
-import { type Caller, isConfined, type Scope, scopeOf } from "../accounts/index.ts";
+import { type Caller, isConfined, scopeOf } from "../accounts/index.ts";
 import { type AgentAddress, agentName, agentNotFound, type Runnable } from "../agents/index.ts";
-import {
-  findIdempotencyKey,
-  idempotencyScope,
-  type RateFigures,
-  rateHeaders,
-  replaceIdempotencyKey,
-  type TakenKey,
-  takeIdempotencyKey,
-} from "../predictions/index.ts";
+import { type RateFigures, rateHeaders } from "../predictions/index.ts";
+import { accept, findFirst, idempotencyOf } from "./accept-run.ts";
 import { approveIssues } from "./approve-issues.ts";
 import type { RunsContext } from "./context.ts";
-import { insertRun, type NewRun } from "./create-store.ts";
-import { requirePrice, reserve } from "./reserve-run.ts";
+import type { NewRun } from "./create-store.ts";
 import type { Run } from "./run.ts";
-import { findRun } from "./store.ts";
+import { withWebhook } from "./run-webhook.ts";
+import { threadSequence } from "./threads/thread-store.ts";
 import { mayServe, modelOf } from "./work/access.ts";
-import { canonical } from "./work/tool-results.rules.ts";
 
 export interface CreateRunRequest {
   caller: Caller;
@@ -34,6 +25,17 @@ export interface CreateRunRequest {
   baseUrl: string;
   /** Set for a run that answers a client of another protocol. */
   door?: DoorRun;
+  /** Set for a run that a schedule or a trigger creates. */
+  source?: RunSource;
+}
+
+export interface RunSource {
+  /** Of the schedule or trigger. */
+  id: string;
+  /** The run waits until earlier runs with the same text have ended. */
+  sequence?: string | undefined;
+  /** Called in the transaction that stores the run. If it rejects, the run is not created. */
+  within?(tx: Transaction, runId: string): Promise<void>;
 }
 
 export interface DoorRun {
@@ -42,6 +44,8 @@ export interface DoorRun {
   isFollowed: boolean;
   /** The run's body. Called after the checks of funds and limits. */
   bodyFor(runnable: Runnable): Promise<unknown>;
+  /** The run that must be the last one of the thread; see `ThreadMovedOn`. */
+  after?: string | undefined;
 }
 
 export interface CreatedRun {
@@ -77,7 +81,12 @@ export async function createRun(context: RunsContext, request: CreateRunRequest)
       request.door ? await request.door.bodyFor(runnable) : body,
     );
     const run = newRun(request, runnable, wanted);
-    const created = await accept(context, run, { idempotency, expectedPrice: wanted.expected_price });
+    const created = await accept(context, run, {
+      idempotency,
+      expectedPrice: wanted.expected_price,
+      thread: { onlyKeyIds: scopeOf(caller).onlyKeyIds, after: request.door?.after },
+      within: withWebhook(context.vault, run, runnable, wanted, request.source?.within),
+    });
     context.wakeWorkers();
     return { run: created, rate, waitMs: waitMsOf(wanted) };
   } catch (error) {
@@ -170,11 +179,12 @@ async function rateAfter(
 }
 
 function newRun(
-  { caller, baseUrl, door }: CreateRunRequest,
+  { caller, baseUrl, door, source }: CreateRunRequest,
   { agent, revision, isOwner }: Runnable,
   wanted: ReadRunBody,
 ): NewRun {
   const price = isOwner ? 0 : microsOfDollars(revision.snapshot.pricing.per_run);
+  const threadId = wanted.thread_id ?? null;
   const maxCost = wanted.max_cost === undefined ? null : microsOfDollars(wanted.max_cost);
   if (maxCost !== null && maxCost < price) {
     const msg = "max_cost is below the price of the agent. Increase it or choose a cheaper agent.";
@@ -203,80 +213,9 @@ function newRun(
     callId: newId("prediction"),
     price,
     saleName: agentName(agent),
+    sourceId: source?.id ?? null,
+    // A thread orders all its runs, also those of one schedule or trigger.
+    sequence: threadId === null ? (source?.sequence ?? null) : threadSequence(caller.userId, threadId),
+    threadId,
   };
-}
-
-interface Idempotency extends Scope {
-  key: string;
-  fingerprint: string;
-}
-
-/** A key is each agent's own. */
-const keyScopeOf = (agentId: string, idempotency: Scope) => idempotencyScope(`run:${agentId}`, idempotency);
-
-/** None for a body that is too deep: it will be refused. */
-function idempotencyOf({ caller, idempotencyKey, body }: CreateRunRequest): Idempotency | undefined {
-  const given = body ?? {};
-  if (idempotencyKey === undefined || storableIssues(given).isTooDeep) return undefined;
-  const { wait: _isNoPartOfIt, ...asked } = isRecord(given) ? given : { given };
-  const fingerprint = createHash("sha256").update(canonical(asked)).digest("hex");
-  return { ...scopeOf(caller), key: idempotencyKey, fingerprint };
-}
-
-/** The run of the first request under this key, where it is kept. The agent that it was of need not be there any more. */
-async function findFirst(
-  { agents, database: { sql } }: RunsContext,
-  address: AgentAddress,
-  idempotency: Idempotency,
-): Promise<Run | undefined> {
-  const scopes = (await agents.idsAt(address)).map((agentId) => keyScopeOf(agentId, idempotency));
-  const before = await findIdempotencyKey(sql, idempotency, scopes);
-  return before && keptRun(sql, before, idempotency);
-}
-
-async function keptRun(sql: Sql, before: TakenKey, { fingerprint }: Idempotency): Promise<Run | undefined> {
-  if (before.expired) return undefined;
-  const first = await findRun(sql, before.id);
-  if (!first || !isKept(first)) return undefined;
-  if (before.fingerprint === fingerprint) return first;
-  throw fault("idempotency_key_reused", "The Idempotency-Key was used before with another request", {
-    loc: ["header", "idempotency-key"],
-  });
-}
-
-/**
- * Writes the run with its reservation and its key, or finds the run that the key belongs to. The price that is compared
- * with the expected one is the price that is reserved; a repeat is not compared, because its run exists.
- */
-async function accept(
-  context: RunsContext,
-  run: NewRun,
-  { idempotency, expectedPrice }: { idempotency: Idempotency | undefined; expectedPrice: number | undefined },
-): Promise<Run> {
-  const trace = context.telemetry.traceparent();
-  // Its row is all that is written: that needs no transaction around it.
-  if (!idempotency && run.price === 0) {
-    requirePrice(run, expectedPrice);
-    return insertRun(context.database.sql, run, null, trace);
-  }
-  return context.database.transaction(async (tx) => {
-    if (idempotency) {
-      const address = { ...idempotency, scope: keyScopeOf(run.agentId, idempotency) };
-      const owner = { id: run.id, fingerprint: idempotency.fingerprint };
-      if (!(await takeIdempotencyKey(tx, address, owner))) {
-        const before = await findIdempotencyKey(tx, address, [address.scope]);
-        const first = before && (await keptRun(tx, before, idempotency));
-        if (first) return first;
-        await replaceIdempotencyKey(tx, address, owner);
-      }
-    }
-    requirePrice(run, expectedPrice);
-    const month = await reserve(context, tx, run);
-    return insertRun(tx, run, month, trace);
-  });
-}
-
-/** Outcomes that are worth another try are not what a repeat asks for. */
-function isKept({ error }: Run): boolean {
-  return error === null || (error.type !== "cancelled" && error.type !== "internal");
 }

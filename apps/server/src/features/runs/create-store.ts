@@ -31,24 +31,26 @@ export interface NewRun {
   callId: string;
   price: Micros;
   saleName: string | null;
+  /** See `Run`. */
+  sourceId: string | null;
+  sequence: string | null;
+  threadId: string | null;
 }
 
 /** `trace` is the traceparent of the request, if it has one. */
-export async function insertRun(
-  tx: Sql,
-  run: NewRun,
-  keyMonth: string | null,
-  trace: string | undefined,
-): Promise<Run> {
+export async function insertRun(tx: Sql, run: NewRun, counted: Counted, trace: string | undefined): Promise<Run> {
   const [created] = await tx<Run[]>`
     insert into runs as r (id, agent_id, revision_id, owner_id, user_id, key_id, ancestors, parent_step, parent_position,
       input, max_cost_micros, timeout_ms, max_steps, approve, connectors, base_url, call_id, price_micros, due_micros,
-      sale_name, key_month, trace, door, followed)
+      sale_name, key_month, key_day, parent_key_id, parent_month, parent_day, trace, door, followed, source_id, sequence,
+      thread_id)
     values (${run.id}, ${run.agentId}, ${run.revisionId}, ${run.ownerId}, ${run.userId}, ${run.keyId},
       ${run.ancestors as string[]}::text[], ${run.parentStep}, ${run.parentPosition}, ${asJson(tx, run.input)},
       ${run.maxCost}, ${run.timeoutMs}, ${run.maxSteps}, ${run.approve as string[]}::text[],
       ${run.connectors as string[]}::text[], ${run.baseUrl}, ${run.callId}, ${run.price}, ${run.price},
-      ${run.saleName}, ${keyMonth}::text::date, ${trace ?? null}, ${run.door}, ${run.isFollowed})
+      ${run.saleName}, ${counted.keyMonth}::text::date, ${counted.keyDay}::text::date,
+      ${counted.parentKeyId}, ${counted.parentMonth}::text::date, ${counted.parentDay}::text::date, ${trace ?? null}, ${run.door}, ${run.isFollowed},
+      ${run.sourceId}, ${run.sequence}, ${run.threadId})
     returning ${runColumns(tx)}`;
   return created as Run;
 }
@@ -95,36 +97,57 @@ export async function addDue(tx: Transaction, ids: readonly string[], price: Mic
   await tx`update runs set due_micros = due_micros + ${price} where id = any (${ids as string[]})`;
 }
 
+/** The periods in which a key and its parent count a price, as their first days; null without a limit. */
+export interface Counted {
+  keyMonth: string | null;
+  keyDay: string | null;
+  parentKeyId: string | null;
+  parentMonth: string | null;
+  parentDay: string | null;
+}
+
+export const countedNowhere: Counted = {
+  ...{ keyMonth: null, keyDay: null, parentKeyId: null, parentMonth: null, parentDay: null },
+};
+
+/** What a key or its parent may still spend; null without a limit. */
+export interface KeyBudget {
+  isParent: boolean;
+  keyId: string;
+  monthLeft: Micros | null;
+  dayLeft: Micros | null;
+}
+
 export interface Funds {
   /** Gross of `reserved`. */
   balance: Micros;
   reserved: Micros;
-  /** Null where the key has no monthly limit. */
-  keyBudget: Micros | null;
+  budgets: readonly KeyBudget[];
 }
 
-/** Locks the wallet and, for a key with a limit, its month. */
-export async function lockFunds(tx: Transaction, userId: string, keyId: string, month: string): Promise<Funds> {
-  const [wallet] = await tx<Omit<Funds, "keyBudget">[]>`
+/** Locks the wallet, and the counters of the key and its parent where they have limits. `today`: the day of UTC. */
+export async function lockFunds(tx: Transaction, userId: string, keyId: string, today: string): Promise<Funds> {
+  const [wallet] = await tx<Omit<Funds, "budgets">[]>`
     select balance_micros as balance, reserved_micros as reserved from wallets where user_id = ${userId} for update`;
-  const [key] = await tx<{ limit: Micros | null }[]>`
-    select monthly_limit_micros as limit from api_keys where id = ${keyId}`;
   if (!wallet) throw new Error(`user ${userId} has no wallet`);
-  if (key?.limit == null) return { ...wallet, keyBudget: null };
-  await tx`insert into key_months (key_id, month) values (${keyId}, ${month}::text::date) on conflict do nothing`;
-  const [used] = await tx<{ micros: Micros }[]>`
-    select spent_micros + reserved_micros as micros from key_months
-    where key_id = ${keyId} and month = ${month}::text::date for update`;
-  return { ...wallet, keyBudget: key.limit - (used?.micros ?? 0) };
+  const budgets = await tx<KeyBudget[]>`
+    select id as "keyId", id <> ${keyId} as "isParent", per_month - month_used as "monthLeft", per_day - day_used as "dayLeft"
+    from lock_budgets(${keyId}, ${today}::text::date)`;
+  return { ...wallet, budgets };
 }
 
 export async function reservePrice(
   tx: Transaction,
-  { userId, keyId, month, price }: { userId: string; keyId: string; month: string | null; price: Micros },
+  { userId, keyId, price }: Pick<NewRun, "userId" | "keyId" | "price">,
+  { keyMonth, keyDay, parentKeyId, parentMonth, parentDay }: Counted,
 ): Promise<void> {
   await tx`update wallets set reserved_micros = reserved_micros + ${price} where user_id = ${userId}`;
-  if (month === null) return;
-  await tx`
-    update key_months set reserved_micros = reserved_micros + ${price}
-    where key_id = ${keyId} and month = ${month}::text::date`;
+  if (keyMonth !== null || parentMonth !== null)
+    await tx`
+      update key_months set reserved_micros = reserved_micros + ${price}
+      where (key_id, month) in ((${keyId}, ${keyMonth}::text::date), (${parentKeyId}, ${parentMonth}::text::date))`;
+  if (keyDay !== null || parentDay !== null)
+    await tx`
+      update key_days set reserved_micros = reserved_micros + ${price}
+      where (key_id, day) in ((${keyId}, ${keyDay}::text::date), (${parentKeyId}, ${parentDay}::text::date))`;
 }

@@ -1,12 +1,14 @@
-import type { Database } from "../../engines/database/database.ts";
+import type { Database, Transaction } from "../../engines/database/database.ts";
 import { firstIdAt } from "../../kernel/first-id-at.ts";
+import { eraseRunPayloads } from "../webhooks/index.ts";
 
 /** Few, because each may have thousands of events. */
 const batch = 50;
 
 /**
  * Deletes some runs that ended before a moment, with their descendants, steps, events, confirmations and secrets.
- * Charges stay in the ledger. A run with an active descendant is skipped.
+ * Charges stay in the ledger. A run with an active descendant is skipped, and so are the runs of a thread: they expire
+ * together (threads/delete-threads.ts).
  */
 export async function deleteOldRuns(
   database: Database,
@@ -19,16 +21,28 @@ export async function deleteOldRuns(
         and not exists (
           select 1 from runs b
           where b.ancestors[1] = r.id and cardinality(b.ancestors) > 0 and b.status in ('pending', 'running'))
+        and (r.thread_id is null or not exists (
+          select from threads t where t.user_id = r.user_id and t.id = r.thread_id))
       order by r.id limit ${batch} for update skip locked`;
-    const rootIds = roots.map((row) => row.id);
-    const rows = await tx<{ id: string }[]>`
-      delete from runs where id = any(${rootIds}::text[])
-        or (ancestors[1] = any(${rootIds}::text[]) and cardinality(ancestors) > 0)
-      returning id`;
-    const ids = rows.map((row) => row.id);
-    for (const table of ["run_steps", "run_calls", "run_events", "run_confirmations", "run_secrets"]) {
-      await tx`delete from ${tx(table)} where run_id = any(${ids}::text[])`;
-    }
+    await deleteRuns(
+      tx,
+      roots.map((row) => row.id),
+    );
     return { dropped: roots.length, more: roots.length === batch };
   });
+}
+
+/** Deletes ended runs with their descendants. Returns the ids of all of them. */
+export async function deleteRuns(tx: Transaction, rootIds: readonly string[]): Promise<string[]> {
+  const roots = [...rootIds];
+  const rows = await tx<{ id: string }[]>`
+    delete from runs where id = any(${roots}::text[])
+      or (ancestors[1] = any(${roots}::text[]) and cardinality(ancestors) > 0)
+    returning id`;
+  const ids = rows.map((row) => row.id);
+  for (const table of ["run_steps", "run_calls", "run_events", "run_confirmations", "run_secrets"]) {
+    await tx`delete from ${tx(table)} where run_id = any(${ids}::text[])`;
+  }
+  await eraseRunPayloads(tx, ids);
+  return ids;
 }

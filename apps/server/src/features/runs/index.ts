@@ -1,9 +1,14 @@
-export type { Confirmation } from "./confirmations.ts";
+export type { Confirmation, InboxEntry, InboxQuery } from "./confirmations.ts";
 export type { ConversationEnd, ConversationRequest } from "./converse/converse.ts";
 export type { CreatedRun, CreateRunRequest } from "./create-run.ts";
 export { deleteOldRuns } from "./delete-old-runs.ts";
 export { openRuns, type Runs, type RunsDeps } from "./open-runs.ts";
-export type { ListRunsQuery, SeenRun } from "./read-runs.ts";
+export type { ListRunsQuery, SeenRun, ShownRun } from "./read-runs.ts";
 export type { Run, RunEvent } from "./run.ts";
 export type { FollowedEvent } from "./run-feed.ts";
+export type { TextPiece } from "./text-pieces.rules.ts";
+export { deleteOldThreads } from "./threads/delete-threads.ts";
+export { openThreads, type ShownThread, type Threads } from "./threads/open-threads.ts";
+export type { Turn as ThreadTurn } from "./threads/thread-store.ts";
 export { createRunTools } from "./tools/open-run-tools.ts";
+export type { StepDetail } from "./trace/read-trace-step.ts";

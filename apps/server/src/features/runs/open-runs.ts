@@ -1,19 +1,38 @@
 import { setTimeout } from "node:timers/promises";
+import type { RunTrace } from "@gantry/wire";
 import type { Database } from "../../engines/database/database.ts";
 import type { Queue } from "../../engines/queue/queue.ts";
 import { repeat } from "../../kernel/repeat.ts";
 import type { Caller, Page } from "../accounts/index.ts";
 import type { Nodes } from "../nodes/index.ts";
 import { cancelRun, endDescendants } from "./cancel-run.ts";
-import { answerConfirmation, type Confirmation, expireConfirmations, readConfirmations } from "./confirmations.ts";
+import {
+  answerConfirmation,
+  type Confirmation,
+  expireConfirmations,
+  type InboxEntry,
+  type InboxQuery,
+  readConfirmations,
+  readInbox,
+} from "./confirmations.ts";
 import type { RunsContext } from "./context.ts";
 import { type ConversationEnd, type ConversationRequest, converse } from "./converse/converse.ts";
 import { createChild } from "./create-child.ts";
 import { type CreatedRun, type CreateRunRequest, createRun } from "./create-run.ts";
-import { type ListRunsQuery, listOwnRuns, listRunsOfAgent, readOwnRun, readRun, type SeenRun } from "./read-runs.ts";
+import {
+  type ListRunsQuery,
+  listOwnRuns,
+  listRunsOfAgent,
+  readOwnRun,
+  readRun,
+  type SeenRun,
+  type ShownRun,
+  showRuns,
+} from "./read-runs.ts";
 import { isAsking, type Run, type RunEvent } from "./run.ts";
 import { type FollowedEvent, startRunFeed } from "./run-feed.ts";
 import { startRunTexts } from "./run-texts.ts";
+import { type RunForWebhook, readForWebhook } from "./run-webhook.ts";
 import { createRunWriter } from "./run-writer.ts";
 import { dropExpiredSecrets, fetchSecret } from "./secrets.ts";
 import {
@@ -25,6 +44,9 @@ import {
   releaseRun,
   releaseRunsOf,
 } from "./store.ts";
+import type { TextPiece } from "./text-pieces.rules.ts";
+import { readTrace } from "./trace/read-trace.ts";
+import { readTraceStep, type StepDetail } from "./trace/read-trace-step.ts";
 import { createRunWorker, type RunWorkerDeps } from "./work-on-runs.ts";
 
 export interface RunsDeps
@@ -48,6 +70,8 @@ export interface Runs {
   /** Answers a conversation with an agent: a run whose text streams. Rejects with a fault if the run has no output. */
   converse(request: ConversationRequest): Promise<ConversationEnd>;
   read(caller: Caller, id: string): Promise<SeenRun>;
+  /** Adds agents and times, in a fixed number of queries. */
+  show(caller: Caller, seen: readonly SeenRun[]): Promise<ShownRun[]>;
   listOfAgent(caller: Caller, agentId: string, query: ListRunsQuery): Promise<Page<SeenRun>>;
   listOwn(caller: Caller, query: ListRunsQuery): Promise<Page<SeenRun>>;
   /** Resolves when the run ends, after the time, or when this node shuts down. */
@@ -56,10 +80,19 @@ export interface Runs {
   /** Only for the caller of the run. */
   readOwn(caller: Caller, id: string): Promise<Run>;
   follow(run: Run, after: number, signal: AbortSignal): AsyncGenerator<readonly FollowedEvent[]>;
+  /** Text of model calls as it is written. Returns a function that ends it. */
+  followText(run: Run, onPiece: (piece: TextPiece) => void): () => void;
+  /** Only for the caller of the run. */
+  trace(caller: Caller, runId: string): Promise<RunTrace>;
+  traceStep(caller: Caller, runId: string, stepId: string): Promise<StepDetail>;
   listEvents(run: Run, after: number, limit: number): Promise<RunEvent[]>;
   confirmations(caller: Caller, runId: string): Promise<Confirmation[]>;
+  /** Of all runs of the caller. */
+  inbox(caller: Caller, query: InboxQuery): Promise<Page<InboxEntry>>;
   answer(caller: Caller, runId: string, confirmationId: string, body: unknown): Promise<Confirmation>;
   fetchSecret(caller: Caller, runId: string, secretId: string): Promise<{ id: string; field: string; value: string }>;
+  /** For the body of a webhook; undefined if the run does not exist any more. */
+  readForWebhook(runId: string, confirmationId: string): Promise<RunForWebhook | undefined>;
   underWay(): number;
   /** Releases readers at once. Runs stop after their current step, or immediately after the time. */
   drain(milliseconds: number): Promise<void>;
@@ -145,6 +178,7 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
       }
     },
     read: (caller, id) => readRun(context, caller, id),
+    show: (caller, seen) => showRuns(context, caller, seen),
     readOwn: (caller, id) => readOwnRun(context, caller, id),
     listOfAgent: (caller, agentId, query) => listRunsOfAgent(context, caller, agentId, query),
     listOwn: (caller, query) => listOwnRuns(context, caller, query),
@@ -155,9 +189,14 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
     cancel: (caller, id) => cancelRun(context, caller, id),
     follow: (run, after, signal) => feed.follow(run, after, signal),
     listEvents: (run, after, limit) => listEvents(sql, run.id, after, limit),
+    followText: (run, onPiece) => texts.follow(run.id, onPiece),
+    trace: (caller, runId) => readTrace(context, caller, runId),
+    traceStep: (caller, runId, stepId) => readTraceStep(context, caller, runId, stepId),
     confirmations: (caller, runId) => readConfirmations(context, caller, runId),
+    inbox: (caller, query) => readInbox(context, caller, query),
     answer: (caller, runId, confirmationId, body) => answerConfirmation(context, caller, runId, confirmationId, body),
     fetchSecret: (caller, runId, secretId) => fetchSecret(context, caller, runId, secretId),
+    readForWebhook: (runId, confirmationId) => readForWebhook(context, runId, confirmationId),
     underWay: worker.underWay,
     async drain(milliseconds) {
       feed.release();

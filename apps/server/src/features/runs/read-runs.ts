@@ -1,9 +1,13 @@
-import { isId, type RunStatus } from "@gantry/wire";
+import { isId, type RunPhase, type RunStatus } from "@gantry/wire";
 import { type Caller, type Page, type Scope, scopeOf } from "../accounts/index.ts";
 import { agentNotFound } from "../agents/index.ts";
+import type { Moment } from "../billing/index.ts";
 import type { RunsContext } from "./context.ts";
 import { type Run, runNotFound } from "./run.ts";
+import { type RunAgent, readRunAgents } from "./run-names.ts";
 import { findRun, selectRuns } from "./store.ts";
+import { readTimes } from "./trace/read-times.ts";
+import type { TimeSpent } from "./trace/waited-time.rules.ts";
 
 /**
  * A run for a reader. The caller sees everything, the agent's creator only that it took place and its price. A key limited
@@ -12,6 +16,36 @@ import { findRun, selectRuns } from "./store.ts";
 export interface SeenRun {
   run: Run;
   as: "caller" | "creator";
+}
+
+/** A run with what its record adds to the row. */
+export interface ShownRun extends SeenRun {
+  agent: RunAgent;
+  times: TimeSpent;
+}
+
+export async function showRuns(
+  { database, clock }: Pick<RunsContext, "database" | "clock">,
+  { userId }: Pick<Caller, "userId">,
+  seen: readonly SeenRun[],
+): Promise<ShownRun[]> {
+  const runs = seen.map(({ run }) => run);
+  const [agents, times] = await Promise.all([
+    readRunAgents(
+      database.sql,
+      runs.map(({ id }) => id),
+      userId,
+    ),
+    readTimes(database.sql, runs, clock.now()),
+  ]);
+  return seen.map((one) => {
+    const { id, agentId } = one.run;
+    return {
+      ...one,
+      agent: agents.get(id) ?? { id: agentId, name: agentId, slug: null },
+      times: times.get(id) ?? { workedMs: 0, waitedMs: 0 },
+    };
+  });
 }
 
 export async function readRun({ database }: RunsContext, caller: Caller, id: string): Promise<SeenRun> {
@@ -28,8 +62,8 @@ export async function readOwnRun(context: RunsContext, caller: Caller, id: strin
   return run;
 }
 
-function seenBy({ userId, onlyKeyId }: Scope, run: Run): SeenRun | undefined {
-  if (onlyKeyId !== null && run.keyId !== onlyKeyId) return undefined;
+function seenBy({ userId, onlyKeyIds }: Scope, run: Run): SeenRun | undefined {
+  if (onlyKeyIds !== null && !onlyKeyIds.includes(run.keyId)) return undefined;
   if (run.userId === userId) return { run, as: "caller" };
   return run.ownerId === userId ? { run, as: "creator" } : undefined;
 }
@@ -38,8 +72,15 @@ export interface ListRunsQuery {
   limit: number;
   offset: number;
   status?: RunStatus | undefined;
+  phase?: RunPhase | undefined;
+  /** Part of the id. */
+  idPart?: string | undefined;
+  createdFrom?: Moment | undefined;
+  createdTo?: Moment | undefined;
+  agentId?: string | undefined;
   /** Only children of this run. */
   parentId?: string | undefined;
+  threadId?: string | undefined;
 }
 
 /**
@@ -50,12 +91,12 @@ export async function listRunsOfAgent(
   { database, agents }: RunsContext,
   caller: Caller,
   agentId: string,
-  { limit, offset, status }: ListRunsQuery,
+  { limit, offset, parentId: _ofRuns, threadId: _ofCaller, ...query }: ListRunsQuery,
 ): Promise<Page<SeenRun>> {
   if (!isId("agent", agentId)) throw agentNotFound();
   const scope = scopeOf(caller);
-  const seesAll = scope.onlyKeyId === null && (await agents.ownerOf(agentId)) === caller.userId;
-  const filter = { agentId, status, ...(!seesAll && scope) };
+  const seesAll = scope.onlyKeyIds === null && (await agents.ownerOf(agentId)) === caller.userId;
+  const filter = { ...query, agentId, ...(!seesAll && scope) };
   const { entries, total } = await selectRuns(database.sql, filter, { limit, offset });
   // Without runs, the agent must be visible to the caller.
   if (!seesAll && total === 0) await agents.readAgent(caller, agentId);
@@ -65,9 +106,10 @@ export async function listRunsOfAgent(
 export async function listOwnRuns(
   { database }: RunsContext,
   caller: Caller,
-  { limit, offset, status, parentId }: ListRunsQuery,
+  { limit, offset, ...query }: ListRunsQuery,
 ): Promise<Page<SeenRun>> {
   const scope = scopeOf(caller);
-  const { entries, total } = await selectRuns(database.sql, { ...scope, status, parentId }, { limit, offset });
+  const filter = { ...scope, ...query, onlyRoots: query.parentId === undefined };
+  const { entries, total } = await selectRuns(database.sql, filter, { limit, offset });
   return { entries: entries.flatMap((run) => seenBy(scope, run) ?? []), total };
 }

@@ -90,6 +90,8 @@ export interface NewEvent {
 /** A summary of the steps up to `covers`, of a conversation of so many tokens. Stored in the run during the call. */
 export interface SummaryRange {
   covers: number;
+  /** Set if it summarizes earlier turns of the thread instead, up to this run. Then `covers` is 0. */
+  turns?: string;
   before_tokens: number;
 }
 
@@ -117,6 +119,7 @@ export interface RunChange {
     message: ModelMessage;
     prompt?: string | undefined;
     prediction_id: string;
+    first_token_ms?: number | undefined;
   };
   cost?: CallUsage;
   calls?: readonly NewCall[];

@@ -40,6 +40,12 @@ export interface Run {
   readonly door: Door | null;
   /** A reader follows the events, or a client of a door waits for the text. */
   readonly isFollowed: boolean;
+  /** The schedule or trigger that created the run. */
+  readonly sourceId: string | null;
+  /** Runs of one sequence run one at a time, in the order of their ids. */
+  readonly sequence: string | null;
+  /** The conversation that the run belongs to, of its caller. */
+  readonly threadId: string | null;
   readonly holder: string | null;
   readonly claim: number;
   readonly writes: number;
@@ -49,7 +55,7 @@ export interface Run {
   readonly activeMs: number;
   readonly callId: string | null;
   /** Set if the call with this id is a summary. */
-  readonly summingUp: { call_id: string; covers: number; before_tokens: number } | null;
+  readonly summingUp: { call_id: string; covers: number; before_tokens: number; turns?: string } | null;
   readonly cutBefore: number;
   readonly steps: number;
   readonly lastEvent: number;
@@ -62,6 +68,8 @@ export interface Run {
   readonly createdAt: Date;
   readonly startedAt: Date | null;
   readonly completedAt: Date | null;
+  /** The traceparent of the request. */
+  readonly trace: string | null;
 }
 
 /** The run or a descendant waits for a confirmation. */
@@ -72,6 +80,8 @@ export type StepKind = "plan" | "work" | "format" | "summary";
 export type ModelMessage = Omit<Extract<ChatMessage, { role: "assistant" }>, "role"> & {
   /** Of a summary: the last step that it replaces. */
   covers?: number;
+  /** Of a summary of earlier turns: the last run that it replaces. */
+  turns?: string;
   /** Set if the answer was cut off at this many tokens. Its last tool call may be incomplete and is never made. */
   cutAtTokens?: number;
 };

@@ -1,5 +1,7 @@
-import type { RunStatus } from "@gantry/wire";
+import type { RunPhase, RunStatus } from "@gantry/wire";
 import type { Database, Sql, Transaction } from "../../engines/database/database.ts";
+import { andOfKeys, type Scope } from "../accounts/index.ts";
+import type { Moment } from "../billing/index.ts";
 import type { Gone } from "../nodes/index.ts";
 import type { Run, RunEvent, Step, StoredCall } from "./run.ts";
 
@@ -12,13 +14,13 @@ export const runColumns = (sql: Sql, input = sql`r.input`) => sql`
   r.id, r.agent_id as "agentId", r.revision_id as "revisionId", r.owner_id as "ownerId", r.user_id as "userId",
   r.key_id as "keyId", r.ancestors, r.status, r.phase, ${input} as input, r.output, r.error, r.max_cost_micros as "maxCost",
   r.timeout_ms as "timeoutMs", r.max_steps as "maxSteps", r.approve, r.connectors, r.base_url as "baseUrl", r.holder,
-  r.door, r.followed as "isFollowed",
+  r.door, r.followed as "isFollowed", r.source_id as "sourceId", r.sequence, r.thread_id as "threadId",
   r.claim, r.writes, r.deaths, r.parked, r.cancel_requested as "cancelRequested", r.active_ms as "activeMs",
   r.call_id as "callId", r.summing_up as "summingUp", r.cut_before as "cutBefore", r.steps, r.last_event as "lastEvent",
   r.input_tokens as "inputTokens", r.output_tokens as "outputTokens", r.cached_tokens as "cachedTokens",
   r.cache_write_tokens as "cacheWriteTokens",
   r.cost_micros as cost, r.price_micros as price, r.created_at as "createdAt", r.started_at as "startedAt",
-  r.completed_at as "completedAt"`;
+  r.completed_at as "completedAt", r.trace`;
 
 export async function findRun(sql: Sql, id: string): Promise<Run | undefined> {
   const [run] = await sql<Run[]>`select ${runColumns(sql)} from runs r where r.id = ${id}`;
@@ -36,9 +38,15 @@ export interface RunFilter {
   agentId?: string | undefined;
   parentId?: string | undefined;
   userId?: string | undefined;
+  threadId?: string | undefined;
   /** Only runs that this key started. */
-  onlyKeyId?: string | null;
+  onlyKeyIds?: Scope["onlyKeyIds"];
   status?: RunStatus | undefined;
+  phase?: RunPhase | undefined;
+  idPart?: string | undefined;
+  createdFrom?: Moment | undefined;
+  createdTo?: Moment | undefined;
+  onlyRoots?: boolean;
 }
 
 /** Conversations may contain images. A page of them would not fit into memory. */
@@ -46,20 +54,25 @@ const listedInput = (sql: Sql) => sql`
   case when r.door is null or octet_length(r.input::text) <= 1048576 then r.input
     else json_build_object('input', left(r.input ->> 'input', 10000)) end`;
 
-/** Newest first. Without an agent or a parent, only root runs. Whole rows are read only for the page. */
+/** Newest first. Whole rows are read only for the page. */
 export async function selectRuns(
   sql: Sql,
-  { agentId, parentId, userId, onlyKeyId = null, status }: RunFilter,
+  { agentId, parentId, userId, threadId, onlyKeyIds = null, status, phase, onlyRoots = false, ...more }: RunFilter,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ entries: Run[]; total: number }> {
   const chosen = sql`
     from runs r where true
     ${agentId === undefined ? sql`` : sql`and r.agent_id = ${agentId}`}
     ${parentId === undefined ? sql`` : sql`and r.ancestors[cardinality(r.ancestors)] = ${parentId} and cardinality(r.ancestors) > 0`}
-    ${parentId === undefined && agentId === undefined ? sql`and cardinality(r.ancestors) = 0` : sql``}
+    ${onlyRoots ? sql`and cardinality(r.ancestors) = 0` : sql``}
     ${userId === undefined ? sql`` : sql`and r.user_id = ${userId}`}
-    ${onlyKeyId === null ? sql`` : sql`and r.key_id = ${onlyKeyId}`}
-    ${status === undefined ? sql`` : sql`and r.status = ${status}`}`;
+    ${threadId === undefined ? sql`` : sql`and r.thread_id = ${threadId}`}
+    ${andOfKeys(sql, { onlyKeyIds }, sql`r.key_id`)}
+    ${status === undefined ? sql`` : sql`and r.status = ${status}`}
+    ${phase === undefined ? sql`` : sql`and r.phase = ${phase}`}
+    ${more.idPart === undefined ? sql`` : sql`and position(lower(${more.idPart}) in r.id) > 0`}
+    ${more.createdFrom === undefined ? sql`` : sql`and r.created_at >= ${more.createdFrom}::text::timestamptz`}
+    ${more.createdTo === undefined ? sql`` : sql`and r.created_at <= ${more.createdTo}::text::timestamptz`}`;
   const [counted] = await sql<{ total: number }[]>`select count(*)::int as total ${chosen}`;
   const entries = await sql<Run[]>`
     with page as materialized (
@@ -69,8 +82,9 @@ export async function selectRuns(
   return { entries, total: counted?.total ?? 0 };
 }
 
-export async function listSteps(sql: Sql, runId: string): Promise<Step[]> {
-  return sql<Step[]>`select n, kind, message, prompt from run_steps where run_id = ${runId} order by n`;
+export async function listSteps(sql: Sql, runId: string): Promise<(Step & { predictionId: string })[]> {
+  return sql<(Step & { predictionId: string })[]>`
+    select n, kind, message, prompt, prediction_id as "predictionId" from run_steps where run_id = ${runId} order by n`;
 }
 
 /** Steps after this one. */
@@ -107,19 +121,14 @@ export async function markFollowed(sql: Sql, runId: string): Promise<void> {
 
 // Claims.
 
-export interface ClaimedRun extends Run {
-  /** The traceparent of the request. */
-  readonly trace: string | null;
-}
-
 /** At most `wanted` runs, and at most `spare` of users who already have a claimed run; see sql/claim-runs.sql. */
 export async function claimRuns(
   sql: Sql,
   nodeId: string,
   { wanted, spare }: { wanted: number; spare: number },
-): Promise<ClaimedRun[]> {
-  return sql<ClaimedRun[]>`
-    select ${runColumns(sql)}, r.trace from claim_runs(${nodeId}, ${wanted}, ${spare}) r`;
+): Promise<Run[]> {
+  return sql<Run[]>`
+    select ${runColumns(sql)} from claim_runs(${nodeId}, ${wanted}, ${spare}) r`;
 }
 
 export async function releaseRunsOf(sql: Sql, deadNode: string): Promise<number> {
@@ -158,7 +167,9 @@ export async function releaseRun(
 
 export async function hasReadyRun(sql: Sql): Promise<boolean> {
   const rows = await sql`
-    select 1 from runs where holder is null and not parked and status in ('pending', 'running') limit 1`;
+    select 1 from runs r
+    where r.holder is null and not r.parked and r.status in ('pending', 'running')
+      and (r.sequence is null or not waits_in_sequence(r)) limit 1`;
   return rows.length > 0;
 }
 

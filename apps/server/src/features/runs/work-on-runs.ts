@@ -9,7 +9,7 @@ import { addUsage } from "./call-usage.ts";
 import { imagesApart } from "./converse/conversation-input.rules.ts";
 import type { Run, RunError, RunHistory } from "./run.ts";
 import type { WriteRun } from "./run-writer.ts";
-import { type ClaimedRun, claimRuns, listCalls, listSteps, type RunClaim } from "./store.ts";
+import { claimRuns, listCalls, listSteps, type RunClaim } from "./store.ts";
 import { type RecallDeps, recallCalls } from "./work/recall-calls.ts";
 import { RunSession } from "./work/session.ts";
 import { failureOf, RunFailed, RunStopped } from "./work/stopped.ts";
@@ -63,7 +63,7 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
   const failed = new Map<string, number>();
   const freeSlots = () => deps.parallel - sessions.size;
   const spareSlots = () => Math.max(0, freeSlots() - reservedSlots(deps.parallel));
-  const claims = createClaimLoop<ClaimedRun>({
+  const claims = createClaimLoop<Run>({
     freeSlots,
     atOnce: claimedAtOnce,
     claim: (wanted) => claimRuns(deps.database.sql, deps.nodeId, { wanted, spare: spareSlots() }),

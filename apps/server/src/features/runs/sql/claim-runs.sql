@@ -1,3 +1,13 @@
+-- Whether a run waits for another run of its sequence: for one that has started, or for an earlier one. Its columns are
+-- read with the lock of `claim_runs`, so two runs of a sequence never start together.
+create or replace function waits_in_sequence(run runs)
+returns boolean language sql stable as $$
+  select run.sequence is not null and run.status = 'pending' and exists (
+    select from runs other
+    where other.sequence = run.sequence and other.completed_at is null
+      and (other.status = 'running' or other.id < run.id) and other.id <> run.id)
+$$;
+
 -- Claims at most `wanted` runs for a node. The plan of a user limits its claimed runs over all nodes; further runs stay
 -- pending. Every user's first run comes before any user's second. `spare` limits the runs of users who already have a
 -- claimed run: a node keeps the other slots for users without one.
@@ -26,6 +36,9 @@ begin
         held.n + row_number() over (order by coalesce(r.ancestors[1], r.id), r.id) as nth
       from runs r
       where r.user_id = u.user_id and r.holder is null and not r.parked and r.status in ('pending', 'running')
+        and (r.sequence is null or not waits_in_sequence(r))
+        -- A node of an earlier version does not know the earlier turns.
+        and (r.thread_id is null or exists (select from nodes n where n.id = node and n.runs_threads))
       order by coalesce(r.ancestors[1], r.id), r.id limit greatest(0, least(wanted, p.parallel - held.n))
     ) next
   ), free as (

@@ -9,7 +9,8 @@ declare
   root text; cost bigint; active bigint; more bigint; now_phase text;
   ends boolean; waits boolean; leaves boolean;
 begin
-  -- All locks before the first change, in one order. The end of a run also ends its descendants.
+  -- All locks before the first change, in one order. The end of a run also ends its descendants. The wallets also protect the
+  -- counters of their users' keys.
   if cardinality(ending) > 0 then
     locked := locked || array(
       select b.id from runs b where b.ancestors[1] = any (locked) and cardinality(b.ancestors) > 0
@@ -20,9 +21,6 @@ begin
     perform 1 from wallets w where w.user_id in (
       select unnest(array[r.user_id, r.owner_id]) from runs r where r.id = any (ending) and r.price_micros > 0)
       order by w.user_id for update;
-    perform 1 from key_months m where (m.key_id, m.month) in (
-      select r.key_id, r.key_month from runs r where r.id = any (ending) and r.price_micros > 0)
-      order by m.key_id, m.month for update;
   end if;
 
   for c in
@@ -63,11 +61,11 @@ begin
     step := null;
     if c.step is not null then
       insert into run_steps (run_id, n, kind, message, prompt, prediction_id, input_tokens, output_tokens, cached_tokens,
-        cache_write_tokens, cost_micros)
+        cache_write_tokens, cost_micros, first_token_ms)
       select run.id, s.n, s.kind, s.message, s.prompt, s.prediction_id, s.input_tokens, s.output_tokens, s.cached_tokens,
-        s.cache_write_tokens, s.cost_micros
+        s.cache_write_tokens, s.cost_micros, s.first_token_ms
       from json_to_record(c.step) as s (n int, kind text, message json, prompt text, prediction_id text, input_tokens int,
-        output_tokens int, cached_tokens int, cache_write_tokens int, cost_micros bigint)
+        output_tokens int, cached_tokens int, cache_write_tokens int, cost_micros bigint, first_token_ms int)
       returning * into step;
     end if;
     other := null;
@@ -91,10 +89,13 @@ begin
       where k.run_id = run.id and k.step = e.step and k.position = e.position and k.status <> 'ended';
     end if;
     if c.confirmations is not null then
-      insert into run_confirmations (id, run_id, root_id, step, position, tool, arguments, details, arguments_hash, expires_at)
-      select q.id, run.id, root, q.step, q.position, q.tool, q.arguments, q.details, q.hash, q.expires_at
+      insert into run_confirmations (id, run_id, root_id, user_id, step, position, tool, arguments, details, arguments_hash,
+        expires_at)
+      select q.id, run.id, root, run.user_id, q.step, q.position, q.tool, q.arguments, q.details, q.hash, q.expires_at
       from json_to_recordset(c.confirmations) as q (id text, step int, position int, tool text, arguments json,
         details json, hash text, expires_at timestamptz);
+      perform store_webhook_event(root, 'confirmation_required', array(
+        select q.id from json_to_recordset(c.confirmations) as q (id text)));
     end if;
     if c.secrets is not null then
       insert into run_secrets (id, run_id, field, sealed, expires_at)
@@ -140,6 +141,7 @@ begin
       call_id = coalesce(c.call_id, r.call_id),
       summing_up = coalesce(c.summing_up, r.summing_up),
       cut_before = coalesce(c.cut_before, r.cut_before),
+      turns_summary = case when step.message ->> 'turns' is null then r.turns_summary else step.n end,
       steps = coalesce(step.n, r.steps),
       last_event = run.last_event,
       active_ms = active,
@@ -190,7 +192,9 @@ begin
   if run.price_micros > 0 then
     update runs r set due_micros = r.due_micros - run.price_micros, cost_micros = r.cost_micros + sold where r.id = any (chain);
     update key_months m set reserved_micros = m.reserved_micros - run.price_micros, spent_micros = m.spent_micros + sold
-    where m.key_id = run.key_id and m.month = run.key_month;
+    where (m.key_id, m.month) in ((run.key_id, run.key_month), (run.parent_key_id, run.parent_month));
+    update key_days d set reserved_micros = d.reserved_micros - run.price_micros, spent_micros = d.spent_micros + sold
+    where (d.key_id, d.day) in ((run.key_id, run.key_day), (run.parent_key_id, run.parent_day));
     update wallets w set reserved_micros = w.reserved_micros - run.price_micros where w.user_id = run.user_id;
     if sold > 0 then
       perform sell_run(run.user_id, run.owner_id, run.key_id, run.id, run.sale_name, sold, run.door);
@@ -231,6 +235,12 @@ begin
     where r.id = parent.id and r.parked;
     wake := wake or found;
     perform show_waiting(run.ancestors, chain[1]);
+  else
+    perform store_webhook_event(run.id, status, array['']);
+  end if;
+  -- The next run of the sequence may start, on any node.
+  if run.sequence is not null and not wake then
+    wake := exists (select from runs r where r.sequence = run.sequence and r.completed_at is null and r.id <> run.id);
   end if;
   perform pg_notify('gantry_run_ended', run.id);
   return wake;

@@ -33,6 +33,13 @@ export async function modelOf(
   return models.getModel(await models.targetOf({ userId: creatorId }, model));
 }
 
+const defaultWindow = 32_000;
+
+/** In tokens. */
+export function windowOf(model: Pick<Model, "manifest"> | undefined): number {
+  return model?.manifest.context_window ?? defaultWindow;
+}
+
 /** The current model of the run, read from memory for each call. Ends the run if the model can no longer be called. */
 export async function currentModel(
   { models }: ModelDeps,

@@ -7,7 +7,8 @@ import type { Model } from "../../models/index.ts";
 import type { ChatAnswer, ChatEnd, ChatRequest, Predictions } from "../../predictions/index.ts";
 import { type CallUsage, usageOf } from "../call-usage.ts";
 import type { TextRole } from "../converse/answer-text.rules.ts";
-import type { CallText, RunTexts } from "../run-texts.ts";
+import type { CallText } from "../published-text.ts";
+import type { RunTexts } from "../run-texts.ts";
 import type { SummaryRange } from "../run-writer.ts";
 import { isOwnersOwnRun } from "../tools/run-tool.ts";
 import { sponsorOf } from "./access.ts";
@@ -24,6 +25,7 @@ export interface CalledModel {
   answer: ChatAnswer;
   predictionId: string;
   used: CallUsage;
+  firstTokenMs?: number | undefined;
 }
 
 /** Pauses before retries of a call. Drivers have retried before. */
@@ -46,7 +48,7 @@ export async function callModel(
     /** Prediction id of the first attempt. */
     callId: string;
     summingUp: SummaryRange | undefined;
-    /** Set if a client waits for the text of the run. */
+    /** Undefined if no reader may see the text. */
     shown: ShownStep | undefined;
     caller: Caller;
     /** Called before each attempt, because each is a separate prediction. */
@@ -58,12 +60,14 @@ export async function callModel(
   for (let attempt = 0; ; attempt++) {
     session.signal.throwIfAborted();
     const { model, chat, setAside } = await plan();
-    const text = shown && deps.texts.open(session.run, { step: shown.step, callId: predictionId });
+    const text = shown && deps.texts.open(session.run, { step: shown.step, callId: predictionId }, shown.isAwaited);
     const followed = text ? { ...chat, ...callbacks(text, shown.role) } : chat;
     const end = await makeCall(deps, session, { ...request, predictionId, model, chat: followed, setAside }).finally(
       () => text?.close(),
     );
-    if (end.kind === "answered") return { answer: end.answer, predictionId, used: usageOf(end) };
+    if (end.kind === "answered") {
+      return { answer: end.answer, predictionId, used: usageOf(end), firstTokenMs: end.firstTokenMs };
+    }
     const pause = pausesMs[attempt];
     const willRetry = pause !== undefined && end.fault.retryable && !end.isOurs && !session.signal.aborted;
     if (willRetry || end.price > 0 || end.usage) {
@@ -117,7 +121,7 @@ function failureOf(fault: Fault, isSponsored: boolean): Error {
       "insufficient_funds",
       isSponsored
         ? "The agent's creator does not have enough credit for its private model. You were not charged."
-        : "The balance or the monthly limit of the API key does not cover another model call",
+        : "The balance or the budget of the API key does not cover another model call",
       fault,
     );
   }

@@ -2,9 +2,11 @@ import type { AgentSnapshot } from "@gantry/wire";
 import type { SchemaFault, Schemas } from "../../../engines/schemas/schemas.ts";
 import { isRecord } from "../../../kernel/is-record.ts";
 import type { Run, Step } from "../run.ts";
+import type { RunChange } from "../run-writer.ts";
 import { isCutText, joinedText } from "./cut-answers.rules.ts";
 import { lengthLimit } from "./prompts.rules.ts";
 import { RunFailed } from "./stopped.ts";
+import { truncateResult } from "./tool-results.rules.ts";
 
 export interface AnswerDeps {
   schemas: Pick<Schemas, "validate">;
@@ -42,6 +44,14 @@ export async function outputOf(
     .slice(0, shownFaults)
     .map(({ path, message }) => `${path.join(".") || "the answer"}: ${message}`);
   throw new RunFailed("internal", `The model's answer never satisfied the output schema: ${reasons.join("; ")}`);
+}
+
+/** The change that ends a run with this output. */
+export function doneWith(output: Record<string, unknown>): Required<Pick<RunChange, "events" | "end">> {
+  return {
+    events: [{ type: "completed", data: { output } }],
+    end: { status: "done", output, told: truncateResult(JSON.stringify(output)), told_error: false },
+  };
 }
 
 export async function isFormattedAfter(deps: AnswerDeps, answered: Answered, step: Step): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Step, StoredCall } from "../run.ts";
+import { noEarlierTurns } from "../threads/earlier-turns.rules.ts";
 import { shorten } from "./compress.ts";
 import type { Conversation } from "./conversation.rules.ts";
 
@@ -39,6 +40,7 @@ const conversation = (steps: Step[], calls: StoredCall[], more: Partial<Conversa
   goal: "Goal.",
   input: {},
   images: [],
+  earlier: noEarlierTurns,
   steps,
   calls,
   cutBefore: 0,
@@ -60,13 +62,19 @@ test.each([
 test("older steps are summarized if shortening is not enough", async () => {
   const steps = [step(1, "t".repeat(2000)), step(2), step(3)];
   const calls = [result(1, 10), result(2, 10), result(3, 3000)];
-  expect(await shorten(conversation(steps, calls), "", countTokens)).toMatchObject({ kind: "summary", covers: 1 });
+  expect(await shorten(conversation(steps, calls), "", countTokens)).toMatchObject({
+    kind: "summary",
+    range: { covers: 1 },
+  });
 });
 
 test("the last steps are summarized only if they exceed the window", async () => {
   const huge = conversation([step(1, "t".repeat(8000))], [result(1, 10)]);
-  expect(await shorten(huge, "", countTokens)).toMatchObject({ kind: "summary", covers: 1 });
-  expect(await shorten({ ...huge, cutBefore: 2 }, "", countTokens)).toMatchObject({ kind: "summary", covers: 1 });
+  expect(await shorten(huge, "", countTokens)).toMatchObject({ kind: "summary", range: { covers: 1 } });
+  expect(await shorten({ ...huge, cutBefore: 2 }, "", countTokens)).toMatchObject({
+    kind: "summary",
+    range: { covers: 1 },
+  });
   const full = conversation([step(1, "t".repeat(3600))], [result(1, 10)], { cutBefore: 2 });
   expect(await shorten(full, "", countTokens)).toMatchObject({ kind: "none" });
 });
@@ -81,8 +89,8 @@ test("reasoning sent with a call is counted, and calls in their shortened form",
   const thinking = { ...heavy, message: { ...heavy.message, opaque } };
   const calls = [1, 2, 3].map((n) => result(n, 10));
   const shortening = await shorten(conversation([thinking, step(2), step(3)], calls), "", countTokens);
-  expect(shortening).toMatchObject({ kind: "summary", covers: 1 });
-  expect("before" in shortening && shortening.before).toBeGreaterThan(1000);
+  expect(shortening).toMatchObject({ kind: "summary", range: { covers: 1 } });
+  expect("range" in shortening && shortening.range.before_tokens).toBeGreaterThan(1000);
 
   const input = { code: "c".repeat(8000) };
   const toolCalls = [{ id: "call_1", name: "look", arguments: input }];

@@ -2,9 +2,10 @@ import { type ChatCall, type ChatMessage, type ChatTool, imagesIn, sentText } fr
 import { tokensOfImage } from "../../predictions/index.ts";
 import type { Step } from "../run.ts";
 import type { NewEvent, SummaryRange } from "../run-writer.ts";
+import { type EarlierTurn, earlierMessages } from "../threads/earlier-turns.rules.ts";
 import { type MadeCall, messageOf } from "./ask-model.ts";
-import { type Conversation, messagesOf, visibleSteps } from "./conversation.rules.ts";
-import { summaryPrompt } from "./prompts.rules.ts";
+import { type Conversation, messagesOf, shortened, visibleSteps } from "./conversation.rules.ts";
+import { summaryPrompt, turnsPrompt } from "./prompts.rules.ts";
 
 /** The conversation is compressed above this part of the model's window. */
 const fullAt = 0.8;
@@ -12,6 +13,8 @@ const fullAt = 0.8;
 const summaryInputPart = 0.6;
 /** The last steps are not summarized: the model is working on them. */
 const stepsKept = 2;
+/** Part of the window for the newest earlier turns, which are not summarized. */
+const turnsPart = 0.25;
 /** A lower bound for almost all text. */
 const bytesPerToken = 2;
 
@@ -21,12 +24,12 @@ export type Shortening =
   | { kind: "none"; messages: ChatMessage[] }
   /** Results before this step are shortened. */
   | { kind: "results"; messages: ChatMessage[]; cutBefore: number; before: number; after: number }
-  /** The model summarizes the steps up to this one. */
-  | { kind: "summary"; covers: number; before: number };
+  /** The model summarizes the steps up to this one, or the earlier turns up to this run. */
+  | { kind: "summary"; range: SummaryRange };
 
 /**
- * Keeps the conversation within the model's window: shortens long results of older steps, then those of the last steps if
- * these alone are too long, then summarizes older steps. Goal, input, schemas and stored data stay unchanged. `beside` is
+ * Keeps the conversation within the model's window: summarizes earlier turns, except the newest; shortens long results of
+ * older steps, then those of the last steps if these alone are too long; then summarizes older steps. Goal, input, schemas and stored data stay unchanged. `beside` is
  * the rest of the request: tools, schema, prompt.
  */
 export async function shorten(
@@ -40,6 +43,13 @@ export async function shorten(
   const before = await measure(messages);
   const most = window * fullAt;
   if (before <= most) return { kind: "none", messages };
+  const summaryOf = (range: Omit<SummaryRange, "before_tokens">): Shortening => ({
+    kind: "summary",
+    range: { ...range, before_tokens: before },
+  });
+  const { turns } = conversation.earlier;
+  const oldTurn = await lastBeyond(turns, window * turnsPart, countTokens);
+  if (oldTurn !== undefined) return summaryOf({ covers: 0, turns: oldTurn });
   const visible = visibleSteps(conversation.steps);
   const last = visible.at(-1)?.n ?? 0;
   const keptFrom = (visible.at(-stepsKept) ?? visible[0])?.n ?? 0;
@@ -58,10 +68,31 @@ export async function shorten(
   const allCut = (await measure(alone)) > most ? await cut(last + 1) : undefined;
   if (allCut && allCut.after <= most) return allCut;
   const covers = older.at(-1);
-  if (covers !== undefined) return { kind: "summary", covers, before };
+  if (covers !== undefined) return summaryOf({ covers });
   // No older steps are left. Text beyond the window would be refused, so it is summarized.
-  if (last > 0 && (allCut?.after ?? before) > window) return { kind: "summary", covers: last, before };
+  if (last > 0 && (allCut?.after ?? before) > window) return summaryOf({ covers: last });
+  const lastTurn = turns.at(-1)?.runId;
+  if (lastTurn !== undefined) return summaryOf({ covers: 0, turns: lastTurn });
   return last > 0 && allCut ? allCut : { kind: "none", messages };
+}
+
+/** The last turn that does not fit into so many tokens together with all newer ones. */
+async function lastBeyond(
+  turns: readonly EarlierTurn[],
+  tokens: number,
+  countTokens: CountTokens,
+): Promise<string | undefined> {
+  let left = tokens;
+  for (const { runId, input, answer } of turns.toReversed()) {
+    left -= await countTokens(`${input}\n${answer}`);
+    if (left < 0) return runId;
+  }
+  return undefined;
+}
+
+export function shortenedEvent({ before, after }: { before: number; after: number }): NewEvent {
+  const message = `Older results were shortened: about ${before} tokens became ${after}.`;
+  return { type: "compressed", data: { message, before_tokens: before, after_tokens: after } };
 }
 
 function without(steps: readonly Step[], numbers: readonly number[]): Step[] {
@@ -114,10 +145,11 @@ const summaryPart = 0.15;
 
 export async function summaryCall(
   conversation: Conversation,
-  { covers }: SummaryRange,
+  { covers, turns }: SummaryRange,
   tools: readonly ChatTool[],
   countTokens: CountTokens,
 ): Promise<Omit<ChatCall, "signal">> {
+  if (turns !== undefined) return turnsCall(conversation, turns, countTokens);
   const older = await summaryMessages(conversation, covers, JSON.stringify(tools), countTokens);
   return {
     messages: [...older, { role: "user", content: summaryPrompt }],
@@ -126,14 +158,39 @@ export async function summaryCall(
   };
 }
 
+/** Part of the window for the input of a summary of turns, and characters of a text that is always kept. */
+const turnsInputPart = 0.8;
+const leastText = 120;
+
+/** Summarizes earlier turns. If they do not fit, their texts are shortened; then the oldest turns are dropped. */
+async function turnsCall(
+  { system, earlier, window }: Conversation,
+  until: string,
+  countTokens: CountTokens,
+): Promise<Omit<ChatCall, "signal">> {
+  const prompt = { role: "user" as const, content: turnsPrompt(earlier.summary) };
+  let turns = earlier.turns.filter(({ runId }) => runId <= until);
+  for (let kept = window; ; kept = Math.floor(kept / 2)) {
+    const messages: ChatMessage[] = [{ role: "system", content: system }, ...earlierMessages(turns), prompt];
+    const isSmall = (await tokensOf(messages, "", window, countTokens)) <= window * turnsInputPart;
+    if (isSmall || turns.length <= 1) return { messages, maxTokens: Math.ceil(window * summaryPart) };
+    turns = kept < leastText ? turns.slice(1) : turns.map((turn) => shorterTurn(turn, kept));
+  }
+}
+
+function shorterTurn({ runId, input, answer }: EarlierTurn, kept: number): EarlierTurn {
+  return { runId, input: shortened(input, kept), answer: shortened(answer, kept) };
+}
+
 export function summaryStep(
   called: MadeCall,
-  { covers, before_tokens: before }: SummaryRange,
+  { covers, turns, before_tokens: before }: SummaryRange,
   steps: readonly Step[],
 ): { step: Step; events: NewEvent[] } {
-  const summary = { ...messageOf(called, false), covers };
+  const summary = { ...messageOf(called, false), covers, ...(turns !== undefined && { turns }) };
   const count = visibleSteps(steps).filter(({ n }) => n <= covers).length;
-  const message = `${count} older steps were summarized; the conversation had about ${before} tokens.`;
+  const what = turns === undefined ? `${count} older steps` : "Earlier turns";
+  const message = `${what} were summarized; the conversation had about ${before} tokens.`;
   return {
     step: { n: steps.length + 1, kind: "summary", message: summary, prompt: null },
     events: [{ type: "compressed", data: { message, before_tokens: before, summary: called.answer.text } }],

@@ -1,5 +1,6 @@
 import type { ChatMessage, ContentPart } from "../../../engines/models/chat.ts";
 import type { ModelMessage, Step, StoredCall } from "../run.ts";
+import { type EarlierTurns, earlierMessages } from "../threads/earlier-turns.rules.ts";
 import { goalPrompt } from "./prompts.rules.ts";
 
 /** Characters to keep of a shortened result, and the part of the window for all results of a step. */
@@ -17,6 +18,8 @@ export interface Conversation {
   input: Readonly<Record<string, unknown>>;
   /** Images of the input, which `input` only mentions. */
   images: readonly ContentPart[];
+  /** Turns of the thread before the run. */
+  earlier: EarlierTurns;
   steps: readonly Step[];
   calls: readonly StoredCall[];
   /** Results and long arguments before this step are shortened. */
@@ -25,8 +28,9 @@ export interface Conversation {
   window: number;
 }
 
+/** The last summary of steps. */
 export function lastSummary(steps: readonly Step[]): Step | undefined {
-  return steps.findLast((step) => step.kind === "summary");
+  return steps.findLast(({ kind, message }) => kind === "summary" && message.turns === undefined);
 }
 
 /** Steps that are not covered by a summary. */
@@ -37,10 +41,11 @@ export function visibleSteps(steps: readonly Step[]): Step[] {
 
 /** Builds the messages for the model from stored steps. The same history gives the same messages on any node. */
 export function messagesOf(conversation: Conversation): ChatMessage[] {
-  const { system, goal, input, images, steps, calls, cutBefore, window } = conversation;
-  const text = goalPrompt(goal, input, lastSummary(steps)?.message);
+  const { system, goal, input, images, earlier, steps, calls, cutBefore, window } = conversation;
+  const text = goalPrompt(goal, input, { earlier: earlier.summary, done: lastSummary(steps)?.message });
   const messages: ChatMessage[] = [
     { role: "system", content: system },
+    ...earlierMessages(earlier.turns),
     { role: "user", content: images.length === 0 ? text : [{ type: "text", text }, ...images] },
   ];
   const byStep = Map.groupBy(calls, (call) => call.step);

@@ -1,5 +1,5 @@
 import { newId } from "@gantry/wire";
-import type { SpanOptions } from "../../../engines/telemetry/telemetry.ts";
+import { boundedContent, type SpanOptions } from "../../../engines/telemetry/telemetry.ts";
 import { Fault, isUnavailable } from "../../../kernel/errors.ts";
 import { sleep } from "../../../kernel/sleep.ts";
 import type { Caller } from "../../accounts/index.ts";
@@ -20,6 +20,7 @@ import {
   positionOf,
   resultEvent,
   secretContext,
+  shownArguments,
   type ToolStepDeps,
   type WantedChild,
 } from "./tool-calls.ts";
@@ -101,7 +102,11 @@ async function finishCall(
   const outcome = await deps.telemetry.inSpan(
     () => describeCall(session.run, call),
     async (span) => {
+      const shows = deps.telemetry.capturesContent && caller.keepsInputs;
+      if (shows)
+        span.set({ "gen_ai.tool.call.arguments": boundedContent(JSON.stringify(shownArguments(call, boxed))) });
       const result = await execute(deps, session, boxed.tool, call, most);
+      if (shows) span.set({ "gen_ai.tool.call.result": boundedContent(result.text) });
       if (result.isError) span.fail("tool_error");
       return result;
     },
@@ -162,7 +167,7 @@ async function execute(
   }
 }
 
-/** Traces contain the name of the tool, but neither arguments nor result. */
+/** Arguments and result are added if the operator wants content in traces. */
 function describeCall(run: Run, call: StoredCall): SpanOptions {
   return {
     name: `execute_tool ${call.tool}`,

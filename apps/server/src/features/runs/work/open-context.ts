@@ -7,11 +7,12 @@ import type { RunHistory } from "../run.ts";
 import { openToolbox, type Toolbox, type ToolboxDeps } from "../tools/toolbox.ts";
 import { type CallerDeps, currentModel, isAgentListed, type ModelDeps, requireCaller } from "./access.ts";
 import type { Conversation } from "./conversation.rules.ts";
-import { systemPrompt } from "./prompts.rules.ts";
+import { goalWithNotes, systemPrompt } from "./prompts.rules.ts";
 import { isAnswered, type Recalled } from "./recall-calls.ts";
 import type { RunSession } from "./session.ts";
+import { type NotesDeps, startingNotes } from "./starting-notes.ts";
 
-export interface ContextDeps extends ToolboxDeps, ModelDeps, CallerDeps {
+export interface ContextDeps extends ToolboxDeps, ModelDeps, CallerDeps, NotesDeps {
   database: Pick<Database, "sql">;
   templates: Pick<Templates, "render">;
 }
@@ -41,8 +42,8 @@ export async function openContext(
   const scope = { runId: run.id, userId, caller, isListed, ownerId, snapshot, connectors, baseUrl };
   const toolbox = await openToolbox(deps, scope, session.signal);
   const prompts = {
-    system: systemPrompt(snapshot, toolbox.missing),
-    goal: deps.templates.render(snapshot.goal, run.input),
+    system: systemPrompt(snapshot, { missing: toolbox.missing, isThread: run.threadId !== null }),
+    goal: goalWithNotes(deps.templates.render(snapshot.goal, run.input), await startingNotes(deps, scope)),
   };
   await announce(session, history, model, toolbox);
   return { caller, isListed, toolbox, prompts };
@@ -67,7 +68,7 @@ async function announce(
   await session.write({ phase: plans ? "planning" : "working", events });
 }
 
-function openingNotes({ endpointId, manifest }: Model, { missing }: Toolbox): string[] {
+function openingNotes({ endpointId, manifest }: Model, { missing, authorizations }: Toolbox): string[] {
   const notes: string[] = [];
   const [{ url, model }] = backendsOf(manifest);
   if (endpointId === "anthropic/default" && backendsOf(manifest).every(({ type }) => type === "builtin")) {
@@ -78,6 +79,8 @@ function openingNotes({ endpointId, manifest }: Model, { missing }: Toolbox): st
     notes.push(`anthropic/default uses ${model} on the server's machine.`);
   }
   for (const tool of missing) notes.push(`Not available: ${tool}.`);
+  // Without a full stop, which would become part of a link.
+  for (const request of authorizations) notes.push(request);
   return notes;
 }
 

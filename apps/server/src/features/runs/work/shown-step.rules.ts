@@ -2,17 +2,25 @@ import { type TextRole, textRole } from "../converse/answer-text.rules.ts";
 import type { RunHistory, StepKind } from "../run.ts";
 import { lastStep } from "./check-answer.ts";
 
-/** The step that a call is for, and what the waiting client sees of its text. */
+/** The step that a call is for, and what readers see of its text while it is written. */
 export interface ShownStep {
   step: number;
   role: TextRole;
+  /** A client of a door waits for the text. */
+  isAwaited: boolean;
 }
 
-/** Undefined if no client waits for the text of the run. */
+/**
+ * Creators see all text of their own runs. Callers of other users' agents see no more than in events: of text that is
+ * formatted later, events show nothing.
+ */
 export function shownStep(
   { run, snapshot, steps }: Pick<RunHistory, "run" | "snapshot" | "steps">,
   kind: StepKind,
-): ShownStep | undefined {
-  if (run.door === null || !run.isFollowed) return undefined;
-  return { step: steps.length + 1, role: textRole(snapshot, kind, lastStep(steps)) };
+): ShownStep {
+  const step = steps.length + 1;
+  const role = textRole(snapshot, kind, lastStep(steps));
+  if (run.door !== null) return { step, role, isAwaited: run.isFollowed };
+  if (run.ownerId === run.userId) return { step, role: "answer", isAwaited: false };
+  return { step, role: role === "thought" && kind !== "plan" ? "none" : role, isAwaited: false };
 }

@@ -25,7 +25,7 @@ export interface ToolStepDeps extends CallerDeps {
   vault: Vault;
   clock: Clock;
   log: Log;
-  telemetry: Pick<Telemetry, "inSpan">;
+  telemetry: Pick<Telemetry, "inSpan" | "capturesContent">;
   /**
    * Creates the run of a sub-agent once, with the id in the call. False if its price does not fit beside the holds of other
    * calls: try again later. Rejects with a Fault, or when the run ends.
@@ -59,10 +59,15 @@ export function positionOf({ step, position }: StoredCall): { step: number; posi
   return { step, position };
 }
 
+/** Without secrets and fixed values of the creator. */
+export function shownArguments(call: StoredCall, boxed: BoxedTool | undefined): Record<string, unknown> {
+  const masked = boxed?.kind === "tool" ? boxed.tool.mask?.(call.arguments) : maskIdpCall(call.tool, call.arguments);
+  return masked ?? call.arguments;
+}
+
 /** Events contain only masked arguments. */
 export function callEvent({ id }: Run, call: StoredCall, boxed: BoxedTool | undefined): NewEvent {
-  const shown = boxed?.kind === "tool" ? boxed.tool.mask?.(call.arguments) : maskIdpCall(call.tool, call.arguments);
-  const data = { tool: call.tool, arguments: shown ?? call.arguments, call_id: shownCallId(id, call) };
+  const data = { tool: call.tool, arguments: shownArguments(call, boxed), call_id: shownCallId(id, call) };
   return { type: "tool_call", data };
 }
 

@@ -4,11 +4,13 @@ import type { ChatEnd } from "../../predictions/index.ts";
 import { usageOf } from "../call-usage.ts";
 import type { RunHistory, Step } from "../run.ts";
 import type { NewEvent, RunChange, SummaryRange } from "../run-writer.ts";
-import { currentModel } from "./access.ts";
+import { type EarlierTurns, visibleTurns } from "../threads/earlier-turns.rules.ts";
+import { readEarlierTurns } from "../threads/earlier-turns.ts";
+import { currentModel, windowOf } from "./access.ts";
 import { askModel, type MadeCall, messageOf, TokenEstimate } from "./ask-model.ts";
 import type { ModelCallDeps } from "./call-model.ts";
-import { faultsOf, isFormattedAfter, lastStep, outputOf } from "./check-answer.ts";
-import { shorten, summaryCall, summaryStep } from "./compress.ts";
+import { doneWith, faultsOf, isFormattedAfter, lastStep, outputOf } from "./check-answer.ts";
+import { shorten, shortenedEvent, summaryCall, summaryStep } from "./compress.ts";
 import { type Conversation, messagesOf } from "./conversation.rules.ts";
 import { cutTooOften, isCutText, joinedText, wholeCalls } from "./cut-answers.rules.ts";
 import { finishCalls } from "./finish-calls.ts";
@@ -21,13 +23,12 @@ import type { RunSession } from "./session.ts";
 import { type ShownStep, shownStep } from "./shown-step.rules.ts";
 import { maxCostReached, RunFailed } from "./stopped.ts";
 import type { ToolStepDeps } from "./tool-calls.ts";
-import { failingCall, plainResult, truncateResult } from "./tool-results.rules.ts";
+import { failingCall, plainResult } from "./tool-results.rules.ts";
 
 export interface RunWorkDeps extends ModelCallDeps, ToolStepDeps, ContextDeps {
   countTokens(text: string): Promise<number>;
 }
 
-const defaultWindow = 32_000;
 const longestMessage = 2000;
 
 /** The run is done, or was left to wait. Both are written. */
@@ -64,6 +65,8 @@ class RunWork {
   readonly #history: RunHistory;
   readonly #context: RunContext;
   readonly #estimate: TokenEstimate;
+  /** Read once: they do not change while the run is under way. */
+  #earlier: Promise<EarlierTurns> | undefined;
   #callId: string;
   #cutBefore: number;
   /** The next call, if another node made it and died before it stored the answer. */
@@ -126,10 +129,12 @@ class RunWork {
   }
 
   async #conversation(): Promise<Conversation> {
-    const { steps, calls, run, images } = this.#history;
-    const { manifest } = await currentModel(this.#deps, this.#history);
-    const window = manifest.context_window ?? defaultWindow;
-    return { ...this.#context.prompts, input: run.input, images, steps, calls, cutBefore: this.#cutBefore, window };
+    const { steps, calls, run, images, snapshot } = this.#history;
+    const window = windowOf(await currentModel(this.#deps, this.#history));
+    this.#earlier ??= readEarlierTurns(this.#deps.database.sql, run, snapshot, window);
+    const earlier = visibleTurns(await this.#earlier, steps);
+    const { prompts } = this.#context;
+    return { ...prompts, input: run.input, images, earlier, steps, calls, cutBefore: this.#cutBefore, window };
   }
 
   async #nextCall(): Promise<NextCall> {
@@ -211,16 +216,11 @@ class RunWork {
     const shortening = await shorten(conversation, beside, this.#deps.countTokens);
     if (shortening.kind === "none") return withPrompt(shortening.messages);
     if (shortening.kind === "results") {
-      const { cutBefore, before, after } = shortening;
-      this.#cutBefore = cutBefore;
-      const message = `Older results were shortened: about ${before} tokens became ${after}.`;
-      await this.#session.write({
-        cut_before: cutBefore,
-        events: [{ type: "compressed", data: { message, before_tokens: before, after_tokens: after } }],
-      });
+      this.#cutBefore = shortening.cutBefore;
+      await this.#session.write({ cut_before: this.#cutBefore, events: [shortenedEvent(shortening)] });
       return withPrompt(shortening.messages);
     }
-    await this.#sumUp(conversation, { covers: shortening.covers, before_tokens: shortening.before });
+    await this.#sumUp(conversation, shortening.range);
     return undefined;
   }
 
@@ -276,7 +276,7 @@ class RunWork {
   /** Writes a step with its changes and the id of the next call. */
   async #store(
     step: Step,
-    { predictionId, used, setAside }: MadeCall,
+    { predictionId, used, setAside, firstTokenMs }: MadeCall,
     change: Pick<RunChange, "phase" | "events" | "calls" | "confirmations" | "end">,
   ): Promise<void> {
     this.#callId = newId("prediction");
@@ -284,16 +284,15 @@ class RunWork {
       ...change,
       call_id: this.#callId,
       holdMore: -setAside,
-      step: { ...step, prompt: step.prompt ?? undefined, prediction_id: predictionId, ...used },
+      step: {
+        ...step,
+        prompt: step.prompt ?? undefined,
+        prediction_id: predictionId,
+        first_token_ms: firstTokenMs,
+        ...used,
+      },
     });
     this.#session.unwritten.delete(predictionId);
     this.#history.steps.push(step);
   }
-}
-
-function doneWith(output: Record<string, unknown>): Required<Pick<RunChange, "events" | "end">> {
-  return {
-    events: [{ type: "completed", data: { output } }],
-    end: { status: "done", output, told: truncateResult(JSON.stringify(output)), told_error: false },
-  };
 }
