@@ -1,4 +1,5 @@
 import { fault } from "../../kernel/errors.ts";
+import { record } from "../audit/index.ts";
 import {
   type DrivesDeps,
   directoryNotFound,
@@ -28,7 +29,8 @@ export async function deleteDrive(
   { database, clock, agentsUsingDrive }: DrivesDeps,
   { ownerId, driveId, force }: { ownerId: string; driveId: string; force: boolean },
 ): Promise<void> {
-  if (!(await selectDrive(database.sql, ownerId, driveId))) throw driveNotFound();
+  const drive = await selectDrive(database.sql, ownerId, driveId);
+  if (!drive) throw driveNotFound();
   const agents = force ? [] : await agentsUsingDrive(ownerId, driveId);
   if (agents.length > 0) {
     const names = agents.map(({ name }) => JSON.stringify(name)).join(", ");
@@ -39,6 +41,9 @@ export async function deleteDrive(
     async (tx) => {
       if (!(await lockDrive(tx, ownerId, driveId))) throw driveNotFound();
       await deleteDriveRow(tx, driveId, clock.now());
+      const { name, description } = drive;
+      const object = { id: driveId, name };
+      await record(tx, { action: "drive.delete", object, ownerId, before: { name, description } });
     },
     { deadlineMs },
   );

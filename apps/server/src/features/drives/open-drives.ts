@@ -1,5 +1,7 @@
 import type { Readable } from "node:stream";
 import { isId, newId } from "@gantry/wire";
+import type { Transaction } from "../../engines/database/database.ts";
+import { record } from "../audit/index.ts";
 import { deleteDrive, deleteFile, deleteTree } from "./delete.ts";
 import {
   type Drive,
@@ -11,7 +13,7 @@ import {
   type Precondition,
 } from "./drive.ts";
 import { listItems, type OpenedFile, readFile, type Wanted } from "./read-file.ts";
-import { insertDrive, selectDrive, selectDriveIds, selectDrives } from "./store.ts";
+import { insertDrive, lockDrive, selectDrive, selectDriveIds, selectDrives, updateDrive } from "./store.ts";
 import {
   discardBlob,
   type PlaceOptions,
@@ -22,9 +24,22 @@ import {
   writeFile,
 } from "./write-file.ts";
 
+/** Further changes of a drive in the same transaction. */
+export type WithinDrive = (tx: Transaction, driveId: string) => Promise<void>;
+
 /** Drives are visible only to their owner. Paths are normalised or refused here (`path.rules.ts`). */
 export interface Drives {
-  createDrive(ownerId: string, drive: { name: string; description?: string | null | undefined }): Promise<Drive>;
+  createDrive(
+    ownerId: string,
+    drive: { name: string; description?: string | null | undefined },
+    within?: WithinDrive,
+  ): Promise<Drive>;
+  changeDrive(
+    ownerId: string,
+    driveId: string,
+    changes: { name?: string | undefined; description?: string | null | undefined },
+    within?: WithinDrive,
+  ): Promise<Drive>;
   readDrive(ownerId: string, driveId: string): Promise<Drive>;
   listDrives(ownerId: string, page: Page): Promise<{ drives: Drive[]; total: number }>;
   deleteDrive(ownerId: string, driveId: string, options?: { force?: boolean }): Promise<void>;
@@ -78,10 +93,28 @@ export function openDrives(deps: DrivesDeps): Drives {
   }
 
   return {
-    async createDrive(ownerId, { name, description }) {
+    async createDrive(ownerId, { name, description }, within) {
       const drive = { id: newId("drive"), name, description: description ?? null, createdAt: deps.clock.now() };
-      await insertDrive(sql, { ...drive, ownerId });
+      await deps.database.transaction(async (tx) => {
+        await insertDrive(tx, { ...drive, ownerId });
+        await within?.(tx, drive.id);
+        await record(tx, { action: "drive.create", object: { id: drive.id, name }, ownerId, after: fieldsOf(drive) });
+      });
       return drive;
+    },
+    changeDrive: async (ownerId, driveId, changes, within) => {
+      at(ownerId, driveId, "/");
+      return deps.database.transaction(async (tx) => {
+        if (!(await lockDrive(tx, ownerId, driveId))) throw driveNotFound();
+        const former = await selectDrive(tx, ownerId, driveId);
+        await updateDrive(tx, driveId, changes);
+        await within?.(tx, driveId);
+        const drive = await selectDrive(tx, ownerId, driveId);
+        if (!former || !drive) throw driveNotFound();
+        const sides = { before: fieldsOf(former), after: fieldsOf(drive) };
+        await record(tx, { action: "drive.update", object: { id: driveId, name: drive.name }, ownerId, ...sides });
+        return drive;
+      });
     },
     async readDrive(ownerId, driveId) {
       const drive = await find(ownerId, driveId);
@@ -110,4 +143,8 @@ export function openDrives(deps: DrivesDeps): Drives {
       placeContent(deps, at(ownerId, driveId, path), staged, options),
     discardContent: (staged) => discardBlob(deps, staged.key),
   };
+}
+
+function fieldsOf({ name, description }: Pick<Drive, "name" | "description">) {
+  return { name, description };
 }

@@ -1,6 +1,7 @@
 import type { Sql, Transaction } from "../../engines/database/database.ts";
 import { countStored } from "../files/index.ts";
 import type { Drive, DriveFile, Item, Location, Page } from "./drive.ts";
+import { markWritten, unmark } from "./index-marks.ts";
 import { ancestorsOf, parentOf } from "./path.rules.ts";
 
 // Drives
@@ -35,6 +36,18 @@ export async function selectDrives(
     sql<{ total: number }[]>`select count(*)::int as total from drives where owner_id = ${ownerId}`,
   ]);
   return { drives, total: count?.total ?? 0 };
+}
+
+/** Needs the lock. Undefined fields stay. */
+export async function updateDrive(
+  tx: Transaction,
+  id: string,
+  { name, description }: { name?: string | undefined; description?: string | null | undefined },
+): Promise<void> {
+  await tx`
+    update drives set name = coalesce(${name ?? null}, name),
+      description = case when ${description === undefined} then description else ${description ?? null} end
+    where id = ${id}`;
 }
 
 /** Locks the drive with its items. False if the owner does not have it. */
@@ -75,10 +88,15 @@ export async function selectItems(
   { limit, offset }: Page,
 ): Promise<{ items: Item[]; total: number }> {
   const [rows, [count]] = await Promise.all([
+    // The index finds the page, so that rows before it are not read.
     sql<{ path: string; type: Item["type"]; size: number | null }[]>`
-      select i.path, i.type, i.size from drive_items i join drives d on d.id = i.drive_id
-      where i.drive_id = ${driveId} and i.parent = ${path} and d.owner_id = ${ownerId}
-      order by i.path limit ${limit} offset ${offset}`,
+      with page as materialized (
+        select i.drive_id, i.path from drive_items i join drives d on d.id = i.drive_id
+        where i.drive_id = ${driveId} and i.parent = ${path} and d.owner_id = ${ownerId}
+        order by i.path limit ${limit} offset ${offset}
+      )
+      select i.path, i.type, i.size from page join drive_items i on i.drive_id = page.drive_id and i.path = page.path
+      order by i.path`,
     sql<{ total: number }[]>`
       select count(*)::int as total from drive_items i join drives d on d.id = i.drive_id
       where i.drive_id = ${driveId} and i.parent = ${path} and d.owner_id = ${ownerId}`,
@@ -134,6 +152,7 @@ export async function insertFile(tx: Transaction, driveId: string, file: FileRow
       returning drive_id, size as more
     )
     ${countChange(tx)}`;
+  await markWritten(tx, driveId, file);
 }
 
 export async function updateFile(tx: Transaction, driveId: string, file: FileRow): Promise<void> {
@@ -146,6 +165,7 @@ export async function updateFile(tx: Transaction, driveId: string, file: FileRow
       returning drive_id, new.size - old.size as more
     )
     ${countChange(tx)}`;
+  await markWritten(tx, driveId, file);
 }
 
 export async function deleteFileRow(tx: Transaction, driveId: string, path: string): Promise<void> {
@@ -155,6 +175,7 @@ export async function deleteFileRow(tx: Transaction, driveId: string, path: stri
       returning drive_id, -size as more
     )
     ${countChange(tx)}`;
+  await unmark(tx, driveId, path);
 }
 
 /** Deletes a directory with everything in it. Returns the number of files; their blobs become loose. */
@@ -171,6 +192,7 @@ export async function deleteTreeRows(tx: Transaction, driveId: string, path: str
       returning 1
     )
     select count(*)::int as files from loose`;
+  await unmark(tx, driveId, below, justPast(below));
   return row.files;
 }
 
