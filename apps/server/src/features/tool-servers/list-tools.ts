@@ -15,7 +15,7 @@ export async function listTools(
 ): Promise<ToolList> {
   const server = await findServerOrThrow(context, ownerId, id);
   try {
-    return await toolsOf(context, server, { signal, fresh: true });
+    return await toolsOf(context, server, { userId: ownerId, signal, fresh: true });
   } catch (error) {
     if (!(error instanceof ToolServerError)) throw error;
     const { reason, status } = error;
@@ -23,7 +23,7 @@ export async function listTools(
       loc: ["path", "mcp_server_id"],
       cause: withoutServerText(error),
       logged: "tool server failed",
-      retryable: reason !== "unauthorized",
+      retryable: reason !== "unauthorized" && reason !== "authorization_required",
       ctx: { reason, ...(status !== undefined && { status }) },
     });
   }
@@ -32,12 +32,13 @@ export async function listTools(
 export async function toolsOf(
   context: ToolServersContext,
   server: SealedToolServer,
-  { signal, fresh = false }: { signal?: AbortSignal | undefined; fresh?: boolean } = {},
+  { userId, signal, fresh = false }: { userId: string; signal?: AbortSignal | undefined; fresh?: boolean },
 ): Promise<ToolList> {
-  const list = await useServer(context, server, async (target, hiding) =>
+  const list = await useServer(context, server, userId, async (target, hiding) =>
     shownTools(await context.clients.listTools(target, { fresh, ...(signal && { signal }) }), target, hiding),
   );
-  context.known.note(server, list);
+  // Hints for the owner: with OAuth, other users may have other tools.
+  if (userId === server.ownerId || server.authType !== "oauth") context.known.note(server, list);
   return list;
 }
 

@@ -1,13 +1,15 @@
-import type { Sql } from "../../engines/database/database.ts";
+import type { Sql, Transaction } from "../../engines/database/database.ts";
 import type { ConnectionResult, SealedToolServer } from "./tool-server.ts";
 
-export type ToolServerValues = Omit<SealedToolServer, "revision" | "createdAt" | "updatedAt">;
+export type ToolServerValues = Omit<SealedToolServer, "oauth" | "revision" | "createdAt" | "updatedAt">;
 
 function columns(sql: Sql) {
   return sql`
     id, owner_id as "ownerId", name, url, connection_type as "connectionType", auth_type as "authType",
     auth_header as "authHeader", sealed_credential as "sealedCredential", status, last_error as "lastError", revision,
-    created_at as "createdAt", updated_at as "updatedAt"`;
+    created_at as "createdAt", updated_at as "updatedAt",
+    (select jsonb_build_object('clientId', client_id, 'scope', scope)
+      from tool_server_oauth o where o.server_id = tool_servers.id) as oauth`;
 }
 
 export async function isNameTaken(sql: Sql, ownerId: string, name: string, exceptId: string): Promise<boolean> {
@@ -32,19 +34,21 @@ const uniqueViolation = "23505";
 
 /** Undefined if the row changed, was deleted, or another server took the name: read the row again and retry. */
 export async function updateToolServer(
-  sql: Sql,
+  tx: Transaction,
   row: ToolServerValues,
   formerRevision: number,
 ): Promise<SealedToolServer | undefined> {
-  const changing = sql<SealedToolServer[]>`
-    update tool_servers set name = ${row.name}, url = ${row.url}, connection_type = ${row.connectionType},
-      auth_type = ${row.authType}, auth_header = ${row.authHeader},
-      sealed_credential = ${row.sealedCredential as Buffer | null}, status = ${row.status},
-      last_error = ${row.lastError}, revision = revision + 1, updated_at = now()
-    where id = ${row.id} and owner_id = ${row.ownerId} and revision = ${formerRevision}
-    returning ${columns(sql)}`;
   try {
-    return (await changing)[0];
+    return await tx.savepoint(async (sql) => {
+      const [changed] = await sql<SealedToolServer[]>`
+        update tool_servers set name = ${row.name}, url = ${row.url}, connection_type = ${row.connectionType},
+          auth_type = ${row.authType}, auth_header = ${row.authHeader},
+          sealed_credential = ${row.sealedCredential as Buffer | null}, status = ${row.status},
+          last_error = ${row.lastError}, revision = revision + 1, updated_at = now()
+        where id = ${row.id} and owner_id = ${row.ownerId} and revision = ${formerRevision}
+        returning ${columns(sql)}`;
+      return changed;
+    });
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === uniqueViolation) return undefined;
     throw error;
@@ -67,6 +71,12 @@ export async function updateStatus(
 export async function selectToolServer(sql: Sql, ownerId: string, id: string): Promise<SealedToolServer | undefined> {
   const [row] = await sql<SealedToolServer[]>`
     select ${columns(sql)} from tool_servers where id = ${id} and owner_id = ${ownerId}`;
+  return row;
+}
+
+/** Without the owner: only for a state that a user got for this server. */
+export async function selectServerById(sql: Sql, id: string): Promise<SealedToolServer | undefined> {
+  const [row] = await sql<SealedToolServer[]>`select ${columns(sql)} from tool_servers where id = ${id}`;
   return row;
 }
 

@@ -4,7 +4,9 @@ import type { ToolList } from "../../engines/tools/tools.ts";
 /**
  * A registered tool server. The status is the result of the last attempt to use the server:
  *
- *   (create, change, list, call) ──► connected | unauthorized | unreachable
+ *   (create, change, list, call) ──► connected | unauthorized | unreachable | authorization_required
+ *
+ * With OAuth each user has an authorization of their own, and the status is that of the owner.
  */
 export interface ToolServer {
   readonly id: string;
@@ -12,8 +14,10 @@ export interface ToolServer {
   readonly name: string;
   readonly url: string;
   readonly connectionType: ConnectionType;
-  readonly authType: "bearer" | "api_key" | null;
+  readonly authType: "bearer" | "api_key" | "oauth" | null;
   readonly authHeader: string | null;
+  /** What the owner gave for OAuth, without the secret. */
+  readonly oauth: { clientId: string | null; scope: string | null } | null;
   readonly status: ToolServerStatus;
   readonly lastError: string | null;
   /** Number of changes. */

@@ -5,6 +5,7 @@ import type { Database } from "../../engines/database/database.ts";
 import { createNet } from "../../engines/net/create-net.ts";
 import type { ToolLimits } from "../../engines/tools/limits.ts";
 import { createMcpTools } from "../../engines/tools/mcp-tools.ts";
+import { createOAuth } from "../../engines/tools/oauth/create-oauth.ts";
 import type { Script, ScriptedServer } from "../../engines/tools/scripted-server.fixture.ts";
 import { scriptedServer } from "../../engines/tools/scripted-server.fixture.ts";
 import { createAesVault } from "../../engines/vault/aes-vault.ts";
@@ -45,7 +46,14 @@ export function toolServersUnderTest(database: Database, limits: Partial<ToolLim
     const clients = createMcpTools({ net, version: "1.2.3", limits });
     opened.push(net, clients);
     const vault = createAesVault(secretKey);
-    return openToolServers({ database, vault, clients, log, agentsUsingToolServer: async () => users });
+    return openToolServers({
+      database,
+      vault,
+      clients,
+      oauth: createOAuth(net),
+      log,
+      agentsUsingToolServer: async () => users,
+    });
   };
 
   return {

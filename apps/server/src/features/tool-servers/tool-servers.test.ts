@@ -277,7 +277,7 @@ describe("credentials", () => {
     );
     const [listed, described] = [
       await t.toolServers.listTools(ownerId, made.id),
-      await t.toolServers.describeTools(ownerId, [{ id: made.id }]),
+      await t.toolServers.describeTools(ownerId, [{ id: made.id }], { userId: ownerId }),
     ];
     expect(listed.tools).toEqual([expect.objectContaining({ name: "echo", description: "Bearer [hidden]" })]);
     expect(JSON.stringify([listed, described])).not.toContain("5f0c7e1a");
@@ -332,10 +332,8 @@ describe("the tools of an agent's servers", () => {
       offering(hinted("read", { readOnlyHint: true }), hinted("drop.all", { destructiveHint: true })),
     );
     const second = await register(offering(hinted("a"), hinted("b")));
-    const { tools, missing } = await t.toolServers.describeTools(ownerId, [
-      { id: first.made.id },
-      { id: second.made.id, tools: ["b"] },
-    ]);
+    const bindings = [{ id: first.made.id }, { id: second.made.id, tools: ["b"] }];
+    const { tools, missing } = await t.toolServers.describeTools(ownerId, bindings, { userId: ownerId });
     expect(missing).toEqual([]);
     expect(tools.map(({ name, kind, asks, serverId, tool }) => ({ name, kind, asks, serverId, tool }))).toEqual([
       { name: `${first.name}__read`, kind: "read", asks: false, serverId: first.made.id, tool: "read" },
@@ -350,31 +348,33 @@ describe("the tools of an agent's servers", () => {
     const away = await register();
     away.server.script = { before: (_request, response) => !!response.writeHead(503).end() };
     const gone = newId("mcpServer");
-    const { tools, missing } = await t.toolServers.describeTools(ownerId, [
-      { id: good.made.id, tools: ["a", "old"] },
-      { id: away.made.id },
-      { id: gone },
-    ]);
+    const bindings = [{ id: good.made.id, tools: ["a", "old"] }, { id: away.made.id }, { id: gone }];
+    const { tools, missing } = await t.toolServers.describeTools(ownerId, bindings, { userId: ownerId });
     expect(tools.map(({ tool }) => tool)).toEqual(["a"]);
     expect(missing).toEqual([
       { serverId: good.made.id, serverName: good.name, tool: "old", reason: "The server has no such tool" },
       { serverId: away.made.id, serverName: away.name, reason: "The server answers with status 503" },
       { serverId: gone, serverName: undefined, reason: "The server was deleted" },
     ]);
-    expect(await t.toolServers.describeTools(otherId, [{ id: good.made.id }])).toMatchObject({ tools: [] });
+    expect(await t.toolServers.describeTools(otherId, [{ id: good.made.id }], { userId: otherId })).toMatchObject({
+      tools: [],
+    });
   });
 
   it("lists tools that cannot be called or were not read", async () => {
     const task = { ...hinted("slow"), execution: { taskSupport: "required" } };
     const some = await register(offering(hinted("a"), task));
-    expect(await t.toolServers.describeTools(ownerId, [{ id: some.made.id }])).toMatchObject({
+    expect(await t.toolServers.describeTools(ownerId, [{ id: some.made.id }], { userId: ownerId })).toMatchObject({
       tools: [{ tool: "a" }],
       missing: [{ tool: "slow", reason: expect.stringContaining("task") }],
     });
-    const limited = await t.toolServers.describeTools(ownerId, [{ id: some.made.id, tools: ["a"] }]);
+    const limited = await t.toolServers.describeTools(ownerId, [{ id: some.made.id, tools: ["a"] }], {
+      userId: ownerId,
+    });
     expect(limited.missing).toEqual([]);
     const many = await register(offering(...Array.from({ length: 1500 }, (_, n) => hinted(`t${n}`))));
-    expect(await t.toolServers.describeTools(ownerId, [{ id: many.made.id, tools: ["t1", "t1200"] }])).toMatchObject({
+    const two = [{ id: many.made.id, tools: ["t1", "t1200"] }];
+    expect(await t.toolServers.describeTools(ownerId, two, { userId: ownerId })).toMatchObject({
       tools: [{ tool: "t1" }],
       missing: [{ tool: "t1200", reason: expect.stringContaining("more tools than Gantry reads") }],
     });

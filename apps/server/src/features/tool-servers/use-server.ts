@@ -3,6 +3,7 @@ import { ToolServerError, type ToolServerFailure, type ToolServerTarget } from "
 import { type Fault, fault } from "../../kernel/errors.ts";
 import type { ToolServersContext } from "./context.ts";
 import { type Hiding, hiding, nothingHidden } from "./hide.rules.ts";
+import { type Access, accessOf, authorizationRequired, endAccess, refreshedAccess } from "./oauth/access-tokens.ts";
 import { selectToolServer, selectToolServersAmong, updateStatus } from "./store.ts";
 import type { ConnectionResult, SealedToolServer } from "./tool-server.ts";
 
@@ -13,7 +14,7 @@ const longestMessage = 400;
 export const connected: ConnectionResult = { status: "connected", lastError: null };
 
 export function failedConnection({ reason, message }: ToolServerError): ConnectionResult {
-  const status = reason === "unauthorized" ? "unauthorized" : "unreachable";
+  const status = reason === "unauthorized" || reason === "authorization_required" ? reason : "unreachable";
   // PostgreSQL stores neither NUL nor lone surrogates.
   return { status, lastError: message.replaceAll("\0", "").toWellFormed() };
 }
@@ -23,9 +24,49 @@ export function withoutServerText({ reason, status }: ToolServerError): Error {
   return Object.assign(new Error("The tool server failed"), { code: reason, ...(status !== undefined && { status }) });
 }
 
-/** Calls a server. The owner may see the message of a failure: credentials are masked in it. */
-export async function callServer<T>(context: ToolServersContext, server: Callable, work: Work<T>): Promise<T> {
-  const { target, hiding } = openServer(context, server);
+/** Calls a server for a user. The user may see the message of a failure: credentials are masked in it. */
+export async function callServer<T>(
+  context: ToolServersContext,
+  server: Callable,
+  userId: string,
+  work: Work<T>,
+): Promise<T> {
+  if (server.authType !== "oauth") return callOpened(openServer(context, server), work);
+  const access = await accessOf(context, server, userId);
+  try {
+    return await callOpened(withAccess(server, userId, access), work);
+  } catch (error) {
+    if (!isRefusedToken(error)) throw error;
+  }
+  const fresh = await refreshedAccess(context, server, userId, access.version);
+  try {
+    return await callOpened(withAccess(server, userId, fresh), work);
+  } catch (error) {
+    if (!isRefusedToken(error)) throw error;
+    const refused = "The server refuses a new token";
+    await endAccess(context, server, { userId, version: fresh.version }, refused);
+    throw authorizationRequired(refused);
+  }
+}
+
+/** The server has not read the request. */
+function isRefusedToken(error: unknown): boolean {
+  return error instanceof ToolServerError && error.status === 401;
+}
+
+function withAccess(
+  { id, revision, url, connectionType }: Callable,
+  user: string,
+  { token, grantId }: Access,
+): OpenedServer {
+  const header = { name: "authorization", value: `Bearer ${token}` };
+  return {
+    target: { id, user, revision: `${revision} ${grantId}`, url, connectionType, header },
+    hiding: hiding(token),
+  };
+}
+
+async function callOpened<T>({ target, hiding }: OpenedServer, work: Work<T>): Promise<T> {
   try {
     return await work(target, hiding);
   } catch (error) {
@@ -43,8 +84,15 @@ function truncate(message: string): string {
 }
 
 /** Calls a registered server and stores its status if the status changed. */
-export async function useServer<T>(context: ToolServersContext, server: SealedToolServer, work: Work<T>): Promise<T> {
+export async function useServer<T>(
+  context: ToolServersContext,
+  server: SealedToolServer,
+  userId: string,
+  work: Work<T>,
+): Promise<T> {
   const storeStatus = async (result: ConnectionResult) => {
+    // The authorization of another user says nothing about the owner's.
+    if (server.authType === "oauth" && userId !== server.ownerId) return;
     try {
       if (!(await updateStatus(context.database.sql, server, result))) return;
       context.log.info({ server_id: server.id, status: result.status }, "tool server status changed");
@@ -54,7 +102,7 @@ export async function useServer<T>(context: ToolServersContext, server: SealedTo
     }
   };
   try {
-    const result = await callServer(context, server, work);
+    const result = await callServer(context, server, userId, work);
     await storeStatus(connected);
     return result;
   } catch (error) {
@@ -84,6 +132,7 @@ export function sealAuth(
   auth: ToolServerAuth | null | undefined,
 ): SealedAuth {
   if (!auth) return { authType: null, authHeader: null, sealedCredential: null };
+  if (auth.type === "oauth") return { authType: "oauth", authHeader: null, sealedCredential: null };
   const credential = auth.type === "bearer" ? auth.token : auth.value;
   return {
     authType: auth.type,
@@ -93,7 +142,7 @@ export function sealAuth(
 }
 
 /** The fields of a server that a call needs. */
-export type Callable = Omit<SealedToolServer, "authType" | "status" | "lastError" | "createdAt" | "updatedAt">;
+export type Callable = Omit<SealedToolServer, "oauth" | "status" | "lastError" | "createdAt" | "updatedAt">;
 
 interface OpenedServer {
   target: ToolServerTarget;
