@@ -7,6 +7,7 @@ export interface ClaimedRow {
   claim: number;
   userId: string;
   predictionId: string;
+  runId: string | null;
   destination: string;
   target: Uint8Array;
   payload: string;
@@ -52,7 +53,7 @@ export async function claimDue(
       claimed_by = ${nodeId}, claim = d.claim + 1, resend = false,
       due_at = clock_timestamp() + ${leaseMs} * interval '1 ms'
     from chosen where d.id = chosen.id
-    returning d.id, d.claim, d.user_id as "userId", d.prediction_id as "predictionId", d.destination, d.target, d.payload,
+    returning d.id, d.claim, d.user_id as "userId", d.prediction_id as "predictionId", d.run_id as "runId", d.destination, d.target, d.payload,
       d.failures, d.trace, extract(epoch from clock_timestamp() - d.created_at)::float8 * 1000 as "ageMs"`;
 }
 
@@ -60,7 +61,12 @@ export interface Result extends Verdict {
   id: string;
   claim: number;
   latencyMs: number;
+  /** The beginning of the answer's body; null if none arrived. */
+  answer: string | null;
 }
+
+/** Attempts kept of a delivery, which its owner may resend any number of times. */
+const keptAttempts = 50;
 
 /**
  * Stores how attempts ended. Returns the milliseconds until each is due again: null if the delivery has ended or the
@@ -68,6 +74,7 @@ export interface Result extends Verdict {
  */
 export async function writeResults(sql: Sql, results: readonly Result[]): Promise<(number | null)[]> {
   const rows = await sql<{ id: string; dueInMs: number | null }[]>`
+    with written as (
     update webhook_deliveries d
     set attempts = d.attempts + 1, resend = false, claimed_by = null,
       status = case when d.resend then 'pending' else g.status end,
@@ -79,10 +86,20 @@ export async function writeResults(sql: Sql, results: readonly Result[]): Promis
       ${results.map((one) => one.id)}::text[], ${results.map((one) => one.claim)}::int[],
       ${results.map((one) => one.status)}::text[], ${results.map((one) => one.failures)}::int[],
       ${results.map((one) => one.retryInMs)}::bigint[], ${results.map((one) => one.lastStatus)}::int[],
-      ${results.map((one) => one.lastError)}::text[], ${results.map((one) => one.latencyMs)}::int[]
-    ) as g (id, claim, status, failures, retry_ms, last_status, last_error, latency_ms)
+      ${results.map((one) => one.lastError)}::text[], ${results.map((one) => one.latencyMs)}::int[],
+      ${results.map((one) => one.answer)}::text[]
+    ) as g (id, claim, status, failures, retry_ms, last_status, last_error, latency_ms, answer)
     where d.id = g.id and d.claim = g.claim and d.claimed_by is not null
-    returning d.id, extract(epoch from d.due_at - clock_timestamp())::float8 * 1000 as "dueInMs"`;
+    returning d.id, d.due_at, d.attempts, g.last_status, g.last_error, g.latency_ms, g.answer
+    ), logged as (
+      insert into webhook_attempts (delivery_id, number, status, error, latency_ms, response_body)
+      select id, attempts, last_status, last_error, latency_ms, answer from written
+      on conflict do nothing
+    ), forgotten as (
+      delete from webhook_attempts a using written w
+      where a.delivery_id = w.id and a.number <= w.attempts - ${keptAttempts}
+    )
+    select id, extract(epoch from due_at - clock_timestamp())::float8 * 1000 as "dueInMs" from written`;
   const dueById = new Map(rows.map((row) => [row.id, row.dueInMs]));
   return results.map((one) => dueById.get(one.id) ?? null);
 }

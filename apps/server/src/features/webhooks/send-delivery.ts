@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Net, NetError, type NetResponse } from "../../engines/net/net.ts";
 import type { Vault } from "../../engines/vault/vault.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -6,8 +7,11 @@ import { type AttemptEnd, readRetryAfter } from "./attempt.rules.ts";
 import type { ClaimedRow } from "./claim-store.ts";
 import { openTarget, type Webhook } from "./webhook.ts";
 
-/** Only the status of an answer matters. */
 const maxAnswerBytes = 16 * 1024;
+/** Of an answer, shown to the owner of the delivery. */
+const keptAnswerBytes = 4 * 1024;
+/** The status is known by then: a slow body must not delay its storage. */
+const answerWaitMs = 1_000;
 
 export interface SendDeps {
   net: Net;
@@ -19,6 +23,8 @@ export interface SendDeps {
 
 export interface Attempt {
   end: AttemptEnd;
+  /** The beginning of the answer. */
+  answer?: string;
   /** An error of this server, for the log. */
   cause?: unknown;
   /** Resolves when the body is read or cut off and the connection is free, within the same timeout. */
@@ -43,7 +49,8 @@ export async function sendDelivery(deps: SendDeps, row: ClaimedRow, openSecrets:
       bounds: { totalMs: timeoutMs, headersMs: timeoutMs, idleMs: timeoutMs, maxBytes: maxAnswerBytes },
     });
     const retryAfterMs = readRetryAfter(headers["retry-after"], clock.now());
-    return { end: { kind: "answered", status, latencyMs: latencyMs(), retryAfterMs }, drained: drain(body) };
+    const end = { kind: "answered", status, latencyMs: latencyMs(), retryAfterMs } as const;
+    return { end, ...(await readAnswer(body)) };
   } catch (error) {
     const drained = Promise.resolve();
     if (error instanceof NetError) {
@@ -60,8 +67,25 @@ export async function sendDelivery(deps: SendDeps, row: ClaimedRow, openSecrets:
 }
 
 /** Errors do not matter: the status has been read. */
-async function drain(body: NetResponse["body"]): Promise<void> {
-  await body.dump().catch(() => undefined);
+async function readAnswer(body: NetResponse["body"]): Promise<Pick<Attempt, "answer" | "drained">> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const drained = new Promise<void>((resolve) => {
+    body.once("close", resolve).once("error", () => resolve());
+  });
+  const hasEnough = new Promise<void>((resolve) => {
+    body.on("data", (chunk: Buffer) => {
+      if (bytes < keptAnswerBytes) chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= keptAnswerBytes) resolve();
+    });
+  });
+  const patience = new AbortController();
+  const pause = sleep(answerWaitMs, undefined, { signal: patience.signal }).catch(() => undefined);
+  await Promise.race([drained, hasEnough, pause]);
+  patience.abort();
+  const answer = Buffer.concat(chunks).subarray(0, keptAnswerBytes).toString("utf8").replaceAll("\0", "\ufffd");
+  return { answer, drained };
 }
 
 export const secretPrefix = "whsec_";
@@ -84,17 +108,30 @@ export function headersOf(
   webhook: Webhook,
   { id, body, at, secrets }: { id: string; body: string; at: Date; secrets: readonly string[] },
 ): Record<string, string> {
+  const timestamp = Math.floor(at.getTime() / 1000);
+  return {
+    ...constantHeaders(webhook, id),
+    "webhook-timestamp": String(timestamp),
+    "webhook-signature": secrets.map((secret) => signatureOf(secret, `${id}.${timestamp}.${body}`)).join(" "),
+  };
+}
+
+/** The headers that all attempts of a delivery share. */
+function constantHeaders(webhook: Webhook, id: string): Record<string, string> {
   const given = Object.entries(webhook.headers).filter(([name]) => !reserved.test(name) && !hopByHop.test(name));
   const hasAgent = given.some(([name]) => name.toLowerCase() === "user-agent");
-  const timestamp = Math.floor(at.getTime() / 1000);
   return Object.fromEntries([
     ...given,
     ...(hasAgent ? [] : [["user-agent", "Gantry-Webhooks/1"]]),
     ["content-type", "application/json"],
     ["webhook-id", id],
-    ["webhook-timestamp", String(timestamp)],
-    ["webhook-signature", secrets.map((secret) => signatureOf(secret, `${id}.${timestamp}.${body}`)).join(" ")],
   ]);
+}
+
+/** The user's values may be credentials. */
+export function shownHeaders(webhook: Webhook, id: string): Record<string, string> {
+  const hidden = Object.keys(webhook.headers).map((name) => [name, "••••••"]);
+  return constantHeaders({ ...webhook, headers: Object.fromEntries(hidden) }, id);
 }
 
 function signatureOf(secret: string, content: string): string {

@@ -3,6 +3,7 @@ import type { Database, Sql, Transaction } from "../../engines/database/database
 import type { Vault } from "../../engines/vault/vault.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { fault } from "../../kernel/errors.ts";
+import { record } from "../audit/index.ts";
 import { secretPrefix } from "./send-delivery.ts";
 
 /** Secrets for Standard Webhooks. A user's first secret is created on demand. */
@@ -63,9 +64,9 @@ export function createSigningSecrets(deps: { database: Database; vault: Vault; c
     open,
     async rotate(userId) {
       await liveOf([userId]);
-      await database.transaction((tx) => {
+      await database.transaction(async (tx) => {
         const now = clock.now();
-        return replaceSecret(tx, userId, now, new Date(now.getTime() + overlapMs), (live, number) => {
+        await replaceSecret(tx, userId, now, new Date(now.getTime() + overlapMs), (live, number) => {
           if (live >= maxLive) {
             throw fault(
               "conflict",
@@ -74,6 +75,7 @@ export function createSigningSecrets(deps: { database: Database; vault: Vault; c
           }
           return seal(userId, number);
         });
+        await record(tx, { action: "webhook_secret.rotate", object: { id: userId }, ownerId: userId });
       });
       return open((await liveOf([userId])).get(userId) ?? []);
     },

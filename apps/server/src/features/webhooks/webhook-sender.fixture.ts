@@ -85,6 +85,7 @@ export async function startSender(over: Partial<WebhookSenderDeps> & { allowPriv
     log,
     nodeId: "node-a",
     renewPayload: async (payload) => payload,
+    describeRunEvent: async () => undefined,
     timeoutMs: 1_000,
     schedule: [50, 50],
     ...over,
@@ -123,7 +124,7 @@ export async function enqueue(...parameters: Parameters<typeof newDelivery>): Pr
 }
 
 export async function find(predictionId: string, userId = "usr_ann") {
-  const { deliveries } = await webhooks().list({ userId, onlyKeyId: null }, { predictionId }, { limit: 1, offset: 0 });
+  const { deliveries } = await webhooks().list({ userId, onlyKeyIds: null }, { predictionId }, { limit: 1, offset: 0 });
   const [delivery] = deliveries;
   if (!delivery) throw new Error("delivery not found");
   return delivery;

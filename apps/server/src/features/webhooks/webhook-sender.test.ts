@@ -57,6 +57,73 @@ describe("a delivery", () => {
     expect(verify(one, secret)).toEqual(JSON.parse(one.body));
   });
 
+  test("keeps what each attempt met, and hides the values of the owner's headers", async () => {
+    const site = await receiver();
+    let answered = 0;
+    site.answer = (response) => {
+      answered += 1;
+      response.statusCode = answered === 1 ? 503 : 200;
+      response.end(answered === 1 ? `busy\0${"x".repeat(6_000)}` : "thanks");
+    };
+    await startSender();
+    const predictionId = await enqueue(site.url, { headers: { Authorization: "Bearer t0k" } }, { payload: { a: 1 } });
+    const { id } = await untilEnded(predictionId);
+    const details = await webhooks().read({ userId: "usr_ann", onlyKeyIds: null }, id);
+    expect(details).toMatchObject({
+      status: "delivered",
+      payload: { a: 1, prediction_id: predictionId },
+      headers: { Authorization: "••••••", "content-type": "application/json", "webhook-id": id },
+      attemptLog: [
+        { number: 2, status: 200, error: null, responseBody: "thanks", at: expect.any(Date) },
+        { number: 1, status: 503, error: "The receiver answered 503", latencyMs: expect.any(Number) },
+      ],
+    });
+    expect(details.attemptLog[1]?.responseBody).toBe(`busy\ufffd${"x".repeat(4 * 1024 - 5)}`);
+    await expect(webhooks().read({ userId: "usr_bob", onlyKeyIds: null }, id)).rejects.toMatchObject({
+      type: "not_found",
+    });
+  });
+
+  test("keeps the last 50 attempts, and names those without a stored result", async () => {
+    const site = await receiver();
+    const predictionId = await enqueue(site.url);
+    const { id } = await find(predictionId);
+    await stored.database.sql`update webhook_deliveries set attempts = 60 where id = ${id}`;
+    await startSender();
+    await untilEnded(predictionId);
+    const { attemptLog } = await webhooks().read({ userId: "usr_ann", onlyKeyIds: null }, id);
+    expect(attemptLog.map(({ number }) => number)).toEqual(Array.from({ length: 50 }, (_, n) => 61 - n));
+    expect(attemptLog[0]).toMatchObject({ at: expect.any(Date), error: null });
+    expect(attemptLog[1]).toMatchObject({ at: null, error: expect.stringContaining("was not stored") });
+  });
+
+  test("is a signed event that is sent once, for a test", async () => {
+    const site = await receiver();
+    site.answer = (response) => {
+      response.statusCode = 500;
+      response.end();
+    };
+    await startSender();
+    const { predictionId } = await webhooks().sendTest("usr_ann", `${site.url}/hook`);
+    expect(await untilEnded(predictionId)).toMatchObject({ status: "failed", attempts: 1 });
+    expect(site.received).toHaveLength(1);
+    const [one] = site.received as [Received];
+    const [secret = ""] = await webhooks().secrets("usr_ann");
+    expect(verify(one, secret)).toMatchObject({
+      test: true,
+      prediction_id: predictionId,
+      infer_details: { status: 200 },
+    });
+  });
+
+  test("is refused while ten test events wait", async () => {
+    for (let n = 0; n < 10; n++) await webhooks().sendTest("usr_tester", "https://receiver.example");
+    await expect(webhooks().sendTest("usr_tester", "https://receiver.example")).rejects.toMatchObject({
+      type: "rate_limit",
+    });
+    await stored.database.sql`delete from webhook_deliveries where user_id = 'usr_tester'`;
+  });
+
   test("is created once per prediction, and not if the transaction fails", async () => {
     const site = await receiver();
     const delivery = newDelivery(site.url);
@@ -275,7 +342,7 @@ describe("secrets", () => {
 });
 
 describe("resending", () => {
-  const ann = { userId: "usr_ann", onlyKeyId: null };
+  const ann = { userId: "usr_ann", onlyKeyIds: null };
 
   test("uses the same id and bytes, and a new schedule", async () => {
     const site = await receiver();

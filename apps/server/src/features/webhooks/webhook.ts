@@ -1,4 +1,4 @@
-import type { DeliveryStatus } from "@gantry/wire";
+import { type DeliveryStatus, isId, type RunWebhookEvent } from "@gantry/wire";
 import type { Vault } from "../../engines/vault/vault.ts";
 
 /** As the caller gave it. */
@@ -15,15 +15,22 @@ export interface SealedWebhook {
   target: Uint8Array;
 }
 
-/** A sealed webhook opens only for this user and prediction. */
+/** A sealed webhook opens only for this user and prediction, run or event of a run. */
 export interface WebhookOwner {
   userId: string;
   predictionId: string;
 }
 
+/** The event of a run that a delivery is about. */
+export interface RunEventKey {
+  runId: string;
+  event: RunWebhookEvent;
+}
+
 export interface NewDelivery extends WebhookOwner {
-  /** `owner/model`. */
+  /** `owner/model`, or `agents/creator/slug` for a run. */
   modelName: string;
+  run?: RunEventKey;
   webhook: SealedWebhook;
   /** Serialised once: attempts send the same bytes until a link in it expires. */
   payload: object;
@@ -33,7 +40,10 @@ export interface NewDelivery extends WebhookOwner {
 
 export interface Delivery {
   id: string;
+  /** For a run, a text for each of its events. */
   predictionId: string;
+  runId: string | null;
+  event: RunWebhookEvent | null;
   url: string;
   status: DeliveryStatus;
   attempts: number;
@@ -41,6 +51,27 @@ export interface Delivery {
   nextAttemptAt: Date | null;
   lastError: string | null;
   createdAt: Date;
+}
+
+/** Test events have the id of an event instead of a prediction's. They are sent once. */
+export const isTest = ({ predictionId }: Pick<WebhookOwner, "predictionId">) => isId("event", predictionId);
+
+export interface DeliveryAttempt {
+  number: number;
+  /** Null if the result of the attempt was not stored. */
+  at: Date | null;
+  status: number | null;
+  error: string | null;
+  latencyMs: number | null;
+  responseBody: string | null;
+}
+
+export interface DeliveryDetails extends Delivery {
+  headers: Record<string, string>;
+  /** Null if it was deleted. */
+  payload: unknown;
+  /** Newest first. */
+  attemptLog: DeliveryAttempt[];
 }
 
 const contextOf = ({ userId, predictionId }: WebhookOwner) => `webhook:${userId}:${predictionId}`;
