@@ -1,5 +1,6 @@
 import { type AgentVisibility, isId } from "@gantry/wire";
 import { type Caller, isConfined, type Page } from "../accounts/index.ts";
+import { record } from "../audit/index.ts";
 import { type AgentWithRevision, agentNotFound, type SeenAgent } from "./agent.ts";
 import { presentWarnings } from "./check-snapshot.ts";
 import type { AgentsContext } from "./context.ts";
@@ -67,5 +68,7 @@ export async function deleteAgent({ database, clock }: AgentsContext, caller: Ca
     const agent = await lockOwn(tx, caller.userId, agentId);
     if (!agent) throw agentNotFound();
     await markDeleted(tx, caller.userId, agentId, clock.now());
+    const object = { id: agentId, name: `${agent.owner}/${agent.slug}` };
+    await record(tx, { action: "agent.delete", object, ownerId: agent.ownerId });
   });
 }

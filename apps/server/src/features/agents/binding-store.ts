@@ -55,6 +55,8 @@ export interface ReachedAgent {
   /** Models bound to its `run_model`. */
   calledModels: string[];
   perRun: number;
+  /** Without sub-agents. */
+  toolIds: string[];
   /** Called by an agent of another creator, so its price is charged. */
   isSold: boolean;
 }
@@ -71,7 +73,10 @@ export async function findReach(sql: Sql, agentIds: readonly string[]): Promise<
         select t.value #>> '{arguments,model}' from json_array_elements(v.snapshot -> 'tools') t
         where json_typeof(t.value) = 'object' and t.value ->> 'id' = 'run_model'
           and t.value #>> '{arguments,model}' is not null
-      ) as "calledModels"
+      ) as "calledModels", array_remove(array(
+        select case json_typeof(t.value) when 'object' then t.value ->> 'id' else t.value #>> '{}' end
+        from json_array_elements(v.snapshot -> 'tools') t
+      ), null) as "toolIds"
     from unnest(${[...agentIds]}::text[]) as root (id) cross join lateral (
       with recursive reach as (
         select a.id as root, a.id, a.owner_id, null::text as caller_id, 0 as depth from agents a where a.id = root.id
@@ -107,7 +112,7 @@ export async function findUsing(
 ): Promise<{ id: string; name: string }[]> {
   const uses =
     "driveId" in resource
-      ? sql`(r.snapshot -> 'drives')::jsonb ? ${resource.driveId}`
+      ? sql`((r.snapshot -> 'drives')::jsonb ? ${resource.driveId} or r.snapshot -> 'memory' ->> 'drive' = ${resource.driveId})`
       : sql`(r.snapshot -> 'mcp_servers')::jsonb @> jsonb_build_array(jsonb_build_object('id', ${resource.toolServerId}::text))`;
   return sql<{ id: string; name: string }[]>`
     select a.id, l.snapshot ->> 'name' as name

@@ -53,7 +53,7 @@ function bindingIssues(binding: ToolBinding, info: ToolInfo, loc: readonly (stri
   }
   // Some actions accept more fields than their table lists.
   if (info.parameters.additionalProperties === true) return issues;
-  const known = (info.parameters.properties ?? {}) as object;
+  const known = { ...(info.parameters.properties ?? {}), ...(info.settings?.properties ?? {}) };
   for (const name of Object.keys(binding.arguments ?? {})) {
     if (Object.hasOwn(known, name)) continue;
     issues.push({
@@ -66,9 +66,13 @@ function bindingIssues(binding: ToolBinding, info: ToolInfo, loc: readonly (stri
 }
 
 /** Two tools with the same name for the model. `names` are the slugs of the bound agents, by id. */
-export function nameIssues(tools: readonly AgentTool[], names: ReadonlyMap<string, string>): Issue[] {
+export function nameIssues(
+  tools: readonly AgentTool[],
+  names: ReadonlyMap<string, string>,
+  others: readonly string[] = [],
+): Issue[] {
   const issues: Issue[] = [];
-  const taken = new Set(tools.filter((tool) => !isAgentBinding(tool)).map(bindingId));
+  const taken = new Set([...others, ...tools.filter((tool) => !isAgentBinding(tool)).map(bindingId)]);
   for (const [at, tool] of tools.entries()) {
     if (!isAgentBinding(tool)) continue;
     const name = tool.name ?? names.get(tool.agent_id);

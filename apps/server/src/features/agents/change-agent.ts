@@ -9,8 +9,10 @@ import { cycleIssue } from "./check-references.ts";
 import { asWarning, checkSnapshot } from "./check-snapshot.ts";
 import type { AgentsContext } from "./context.ts";
 import { findCycleBeforeWriting } from "./find-cycle.ts";
+import { refusePlainMember } from "./plain-members.ts";
 import { refusePrice } from "./prices.ts";
 import { readDraft } from "./read-draft.ts";
+import { recordAgent } from "./record-agent.ts";
 import { insertRevision, lockOwn, setLatest } from "./store.ts";
 
 const maxTries = 10;
@@ -31,6 +33,9 @@ export async function changeAgent(
     const snapshot = { ...before.revision.snapshot, ...draft.fields };
     refusePrice(caller, draft.fields.pricing, before.revision.snapshot.pricing);
     const { visibility = before.agent.visibility } = draft;
+    for (const one of [visibility, before.agent.visibility]) {
+      refusePlainMember(caller, { visibility: one, tools: snapshot.tools });
+    }
     const found = await checkSnapshot(context, caller, { agentId, visibility, fields: snapshot });
     const isGiven = ({ loc }: Issue) => loc[1] === undefined || Object.hasOwn(draft.fields, loc[1]);
     throwIfAny([...draft.issues, ...draft.placed(found.issues.filter(isGiven))]);
@@ -67,7 +72,9 @@ export async function changeAgent(
       const visibility = draft.visibility ?? locked.visibility;
       await insertRevision(tx, revision);
       await setLatest(tx, agentId, { revisionId: revision.id, visibility, now });
-      return { agent: { ...locked, visibility, latestRevisionId: revision.id, updatedAt: now }, revision };
+      const after = { agent: { ...locked, visibility, latestRevisionId: revision.id, updatedAt: now }, revision };
+      await recordAgent(tx, "agent.update", { before: { agent: locked, revision: from.revision }, after });
+      return after;
     });
   }
 }

@@ -17,6 +17,7 @@ import {
   nameIssues,
   toolIssues,
 } from "./binding.rules.ts";
+import { checkMemory } from "./check-memory.ts";
 import type { AgentsContext } from "./context.ts";
 import { describeCycle, findCycle } from "./find-cycle.ts";
 import {
@@ -27,6 +28,8 @@ import {
   unboundRequest,
 } from "./fixed-request.rules.ts";
 import { type CheckedDraft, noFindings, type References, type SnapshotFindings } from "./references.ts";
+import { lacksProvider, noSearchProvider, searchIssues } from "./search-settings.rules.ts";
+import { memoryTool } from "./tools.ts";
 
 /**
  * Checks what the given fields refer to. References change without the agent, so every list of agents checks them again,
@@ -38,14 +41,15 @@ export async function checkReferences(
   { userId }: Caller,
   { agentId, visibility, fields }: CheckedDraft,
 ): Promise<SnapshotFindings> {
-  const { model, tools, drives, mcp_servers } = fields;
+  const { model, tools, drives, mcp_servers, memory } = fields;
   const found = await Promise.all([
     model === undefined ? noFindings() : checkModel(references, model, visibility),
-    tools ? checkTools(context, references, { userId, agentId }, tools) : noFindings(),
-    tools ? checkFixedRequest(references, tools) : noFindings(),
+    tools ? checkTools(context, references, { userId, agentId, memory }, tools) : noFindings(),
+    tools ? checkFixedValues(context, references, tools) : noFindings(),
     tools ? checkConnector(context, references, tools) : noFindings(),
     drives ? checkDrives(context, references, drives, tools ?? []) : noFindings(),
     mcp_servers ? checkServers(references, mcp_servers) : noFindings(),
+    memory ? checkMemory(references, memory) : noFindings(),
   ]);
   return { issues: found.flatMap((part) => part.issues), warnings: found.flatMap((part) => part.warnings) };
 }
@@ -86,14 +90,17 @@ async function checkModel(
 async function checkTools(
   context: AgentsContext,
   references: References,
-  { userId, agentId }: { userId: string; agentId: string | undefined },
+  { userId, agentId, memory }: { userId: string; agentId: string | undefined; memory: AgentSnapshot["memory"] },
   tools: readonly AgentTool[],
 ): Promise<SnapshotFindings> {
   const bound = boundAgentIds(tools);
   const callable = await references.agents(bound);
   const names = new Map([...callable].map(([id, { slug }]) => [id, slug]));
-  const issues = [...toolIssues(tools, context.tools), ...nameIssues(tools, names)];
+  const issues = [...toolIssues(tools, context.tools), ...nameIssues(tools, names, memory ? [memoryTool] : [])];
   const warnings: AgentWarning[] = [];
+  if (!memory && binds(tools, context, (id) => id === memoryTool)) {
+    warnings.push({ field: "tools", message: `The agent has ${memoryTool}, but no memory` });
+  }
   for (const [at, tool] of tools.entries()) {
     if (!isAgentBinding(tool)) continue;
     const agent = callable.get(tool.agent_id);
@@ -109,14 +116,20 @@ async function checkTools(
   return { issues, warnings };
 }
 
-async function checkFixedRequest(references: References, tools: readonly AgentTool[]): Promise<SnapshotFindings> {
+/** Fixed values of `http_request` and `web_search`. */
+async function checkFixedValues(
+  { isSearxngSet = false }: AgentsContext,
+  references: References,
+  tools: readonly AgentTool[],
+): Promise<SnapshotFindings> {
   const stored = await references.secrets(secretsNamedBy(tools));
   const warnings: AgentWarning[] = literalCredentials(tools).map((name) => ({
     field: "tools",
     message: `The fixed header ${name} of http_request is stored as plain text. Store the value as a secret and write {{secret:name}} instead.`,
   }));
   if (isUnbound(tools)) warnings.unshift({ field: "tools", message: unboundRequest });
-  return { issues: fixedRequestIssues(tools, stored), warnings };
+  if (lacksProvider(tools, isSearxngSet)) warnings.push({ field: "tools", message: noSearchProvider });
+  return { issues: [...fixedRequestIssues(tools, stored), ...searchIssues(tools, stored)], warnings };
 }
 
 export async function cycleIssue(sql: Sql, userId: string, agentId: string, cycle: readonly string[]): Promise<Issue> {

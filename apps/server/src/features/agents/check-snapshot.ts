@@ -91,10 +91,10 @@ async function argumentIssues(
 ): Promise<Issue[]> {
   const info = tools.get(id);
   if (!info || given === undefined) return [];
-  const known = (info.parameters.properties ?? {}) as object;
-  const values = Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(known, name)));
   const { required: _names, minProperties: _least, ...ofEach } = info.parameters;
-  const faults = await schemas.validate(ofEach, values, userId);
+  const known: object = { ...(ofEach.properties ?? {}), ...(info.settings?.properties ?? {}) };
+  const values = Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(known, name)));
+  const faults = await schemas.validate({ ...ofEach, properties: known }, values, userId);
   return faults.map((found) => schemaIssue(found, root));
 }
 

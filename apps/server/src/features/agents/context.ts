@@ -12,6 +12,8 @@ export interface AgentsContext {
   schemas: Schemas;
   models: Pick<Models, "callableAmong" | "namesFor" | "targetOf">;
   tools: ReadonlyMap<string, ToolInfo>;
+  /** Whether the operator has set a SearXNG server. */
+  isSearxngSet?: boolean;
   /** The ids that are drives of the user. */
   drivesAmong(ownerId: string, driveIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** The names that are stored secrets of the user. */

@@ -4,8 +4,10 @@ import type { Caller } from "../accounts/index.ts";
 import type { AgentWithRevision, Revision } from "./agent.ts";
 import { checkSnapshot } from "./check-snapshot.ts";
 import type { AgentsContext } from "./context.ts";
+import { refusePlainMember } from "./plain-members.ts";
 import { refusePrice } from "./prices.ts";
 import { readDraft } from "./read-draft.ts";
+import { recordAgent } from "./record-agent.ts";
 import { findFreeSlug, insertAgent, insertRevision } from "./store.ts";
 
 /** Concurrent requests with the same name compete for slugs. */
@@ -16,6 +18,7 @@ export async function createAgent(context: AgentsContext, caller: Caller, body: 
   const draft = readDraft(body, "create");
   refusePrice(caller, draft.fields.pricing);
   const { visibility = "private" } = draft;
+  refusePlainMember(caller, { visibility, tools: draft.fields.tools });
   const { issues, warnings } = await checkSnapshot(context, caller, {
     agentId: undefined,
     visibility,
@@ -54,6 +57,7 @@ export async function createAgent(context: AgentsContext, caller: Caller, body: 
     const isCreated = await context.database.transaction(async (tx) => {
       if (!(await insertAgent(tx, agent))) return false;
       await insertRevision(tx, revision);
+      await recordAgent(tx, "agent.create", { after: { agent, revision } });
       return true;
     });
     if (isCreated) return { agent, revision };

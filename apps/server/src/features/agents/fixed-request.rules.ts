@@ -45,7 +45,9 @@ export function withSecrets(value: string, secrets: ReadonlyMap<string, string>)
 /** The stored secrets that the bindings of an agent refer to. */
 export function secretsNamedBy(tools: readonly AgentTool[]): string[] {
   const { headers } = fixedRequest(bindingOf(tools, "http_request"));
-  return [...new Set(Object.values(headers).flatMap(secretNames))];
+  const { secret } = bindingOf(tools, "web_search").arguments ?? {};
+  const names = Object.values(headers).flatMap(secretNames);
+  return [...new Set(typeof secret === "string" ? [...names, secret] : names)];
 }
 
 export const unboundRequest =

@@ -7,5 +7,7 @@ export { agentName } from "./key-reach.ts";
 export type { RunnableCard } from "./list-runnable.ts";
 export { type Agents, type AgentsDeps, openAgents } from "./open-agents.ts";
 export type { AgentCosts } from "./prices.ts";
+export type { SearchProvider } from "./search-providers.ts";
+export { noSearchProvider, searchSettings } from "./search-settings.rules.ts";
 export type { AgentAddress, RevisionHead } from "./store.ts";
-export type { ToolInfo } from "./tools.ts";
+export { memoryTool, type ToolInfo } from "./tools.ts";

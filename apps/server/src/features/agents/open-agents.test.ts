@@ -104,15 +104,19 @@ describe("agentsUsing", () => {
   });
 });
 
-test("the table contains the tools of the specification once", () => {
+test("the table contains each tool once", () => {
   expect(builtinTools.map(({ id }) => id)).toEqual([
     "http_request",
+    "web_fetch",
+    "web_search",
     "run_model",
     "run_javascript",
     "drive_list",
     "drive_read",
+    "drive_search",
     "drive_write",
     "drive_delete",
+    "update_memory",
   ]);
   expect(() => toolTable(builtinTools)).toThrow("duplicate tool http_request");
 });

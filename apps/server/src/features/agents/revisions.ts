@@ -65,7 +65,8 @@ const lists = {
 /** Fields that differ; without `before`, all. Of lists, only the order of drives counts: the first is the default. */
 export function diffSnapshots(before: AgentSnapshot | undefined, after: AgentSnapshot): RevisionDiff["changes"] {
   const changes: Record<string, ListChange | ValueChange> = {};
-  for (const field of Object.keys(after) as (keyof AgentSnapshot)[]) {
+  // Revisions of earlier versions lack fields of later ones.
+  for (const field of Object.keys({ ...before, ...after }) as (keyof AgentSnapshot)[]) {
     const change = field in lists ? diffList(field as keyof typeof lists) : diffValue(field);
     if (change) changes[field] = change;
   }
@@ -86,7 +87,8 @@ export function diffSnapshots(before: AgentSnapshot | undefined, after: AgentSna
 
   function diffValue(field: keyof AgentSnapshot): ValueChange | undefined {
     const old = before?.[field] ?? null;
-    return isDeepStrictEqual(old, after[field]) ? undefined : { old, new: after[field] };
+    const now = after[field] ?? null;
+    return isDeepStrictEqual(old, now) ? undefined : { old, new: now };
   }
 }
 

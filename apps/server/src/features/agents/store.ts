@@ -193,10 +193,11 @@ export async function setLatest(
 export async function setPublished(tx: Transaction, agentId: string, revisionId: string, now: Date): Promise<void> {
   await tx`update agent_revisions set status = 'superseded' where agent_id = ${agentId} and status = 'published'`;
   await tx`update agent_revisions set status = 'published' where agent_id = ${agentId} and id = ${revisionId}`;
-  // The marketplace searches the name of the published revision, not of a draft.
+  // The marketplace searches the texts of the published revision, not of a draft.
   await tx`
     update agents a set published_revision_id = r.id, published_at = ${now}, updated_at = ${now},
-      search_text = lower(u.username || '/' || a.slug || ' ' || (r.snapshot ->> 'name'))
+      search_text = lower(u.username || '/' || a.slug || ' ' || (r.snapshot ->> 'name')
+        || coalesce(' ' || (r.snapshot ->> 'description'), ''))
     from agent_revisions r, users u
     where a.id = ${agentId} and r.id = ${revisionId} and u.id = a.owner_id`;
 }

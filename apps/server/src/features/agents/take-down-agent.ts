@@ -2,6 +2,7 @@ import { isId } from "@gantry/wire";
 import type { Transaction } from "../../engines/database/database.ts";
 import { type AgentWithRevision, agentNotFound } from "./agent.ts";
 import type { AgentsContext } from "./context.ts";
+import { recordAgent } from "./record-agent.ts";
 import { type PairRow, pairColumns, toPair } from "./store.ts";
 
 /** For admins: hides an agent from everyone but its owner. Runs under way continue. */
@@ -10,25 +11,31 @@ export async function takeDownAgent(
   agentId: string,
   reason: string,
 ): Promise<AgentWithRevision> {
-  return change(context, agentId, (tx) => markTakenDown(tx, agentId, { reason, now: context.clock.now() }));
+  const now = context.clock.now();
+  return change(context, agentId, { action: "agent.take_down", reason }, (tx) =>
+    markTakenDown(tx, agentId, { reason, now }),
+  );
 }
 
 /** Restores the former visibility. */
 export async function restoreAgent(context: AgentsContext, agentId: string): Promise<AgentWithRevision> {
-  return change(context, agentId, (tx) => markRestored(tx, agentId));
+  return change(context, agentId, { action: "agent.reinstate" }, (tx) => markRestored(tx, agentId));
 }
 
 async function change(
   { database }: AgentsContext,
   agentId: string,
+  { action, reason }: { action: "agent.take_down" | "agent.reinstate"; reason?: string },
   write: (tx: Transaction) => Promise<void>,
 ): Promise<AgentWithRevision> {
   if (!isId("agent", agentId)) throw agentNotFound();
   return database.transaction(async (tx) => {
-    if (!(await lockAny(tx, agentId))) throw agentNotFound();
+    const before = await lockAny(tx, agentId);
+    if (!before) throw agentNotFound();
     await write(tx);
     const after = await lockAny(tx, agentId);
     if (!after) throw agentNotFound();
+    await recordAgent(tx, action, { before, after, reason });
     return after;
   });
 }

@@ -1,4 +1,5 @@
 import type { ToolRecord } from "@gantry/wire";
+import { searchProviders } from "./search-providers.ts";
 
 /** Description of a tool for agents. Runs implement the tools. */
 export type ToolInfo = ToolRecord;
@@ -31,6 +32,48 @@ export const builtinTools: readonly ToolInfo[] = [
     ),
   },
   {
+    id: "web_fetch",
+    description:
+      "Reads a public web page as Markdown: title, address and main text. Plain text, JSON, PDF and Word files are read too.",
+    kind: "read",
+    parameters: parameters(
+      {
+        url: text("An http or https address."),
+        start: {
+          type: "integer",
+          minimum: 0,
+          default: 0,
+          description: "Where to start in the text, in characters: the result says where it continues.",
+        },
+      },
+      ["url"],
+    ),
+  },
+  {
+    id: "web_search",
+    description: "Searches the web and returns titles, addresses and excerpts of pages.",
+    kind: "read",
+    parameters: parameters(
+      {
+        query: { type: "string", minLength: 1, maxLength: 400, description: "What to search for." },
+        count: { type: "integer", minimum: 1, maximum: 20, default: 5, description: "How many results." },
+      },
+      ["query"],
+    ),
+    settings: {
+      type: "object",
+      properties: {
+        provider: {
+          type: "string",
+          enum: searchProviders,
+          description: "Default: searxng, at the operator's address or at `url`.",
+        },
+        secret: text("For brave and tavily: the name of your stored secret with the API key."),
+        url: text("For searxng: the address of a SearXNG server that allows JSON results."),
+      },
+    },
+  },
+  {
     id: "run_model",
     description: "Runs another model once and returns its output.",
     kind: "read",
@@ -44,7 +87,7 @@ export const builtinTools: readonly ToolInfo[] = [
   },
   {
     id: "run_javascript",
-    description: "Runs JavaScript in a sandbox without network or files and returns the value of its last expression.",
+    description: "Runs JavaScript in a sandbox without network and returns the value of its last expression.",
     kind: "read",
     parameters: parameters({ code: text("The program.") }, ["code"]),
   },
@@ -61,6 +104,20 @@ export const builtinTools: readonly ToolInfo[] = [
     parameters: parameters({ drive_id: driveId, path: filePath }, ["path"]),
   },
   {
+    id: "drive_search",
+    description:
+      "Searches the text of the indexed files of a drive by words and by meaning. Returns the best passages, each with its file, page and lines to cite.",
+    kind: "read",
+    parameters: parameters(
+      {
+        drive_id: driveId,
+        query: { ...text("Words or a question."), minLength: 1, maxLength: 1000 },
+        limit: { type: "integer", minimum: 1, maximum: 20, description: "Maximum number of passages. Default: 8." },
+      },
+      ["query"],
+    ),
+  },
+  {
     id: "drive_write",
     description: "Writes a text file to a drive and replaces an existing one.",
     kind: "write",
@@ -75,7 +132,23 @@ export const builtinTools: readonly ToolInfo[] = [
     kind: "write",
     parameters: parameters({ drive_id: driveId, path: filePath }, ["path"]),
   },
+  {
+    id: "update_memory",
+    description:
+      "Changes the notes that you keep between runs. Without `old`, adds a line. With `old`, replaces that text in the notes; an empty `new` deletes it.",
+    kind: "write",
+    parameters: parameters(
+      {
+        new: { type: "string", maxLength: 16_384, description: "The note to add, or the text instead of `old`." },
+        old: { type: "string", maxLength: 16_384, description: "A text of the notes that occurs once, exactly." },
+      },
+      ["new"],
+    ),
+  },
 ];
+
+/** Offered to every agent with a memory, bound or not. */
+export const memoryTool = "update_memory";
 
 /** Throws if two tools have the same id. */
 export function toolTable(connectorTools: readonly ToolInfo[]): ReadonlyMap<string, ToolInfo> {

@@ -1,0 +1,2 @@
+export const searchProviders = ["searxng", "brave", "tavily"] as const;
+export type SearchProvider = (typeof searchProviders)[number];
