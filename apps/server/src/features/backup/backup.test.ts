@@ -47,6 +47,16 @@ describe("rows are restored unchanged", () => {
       select move_money('credit', 'outside', 'user:usr_a', 9007199254740, null, 'test') from generate_series(1, 3)`;
     await from.sql`insert into models (owner_id, name, manifest) values ('usr_a', 'm',
       '{"kind": "text", "visibility": "public", "capacity": 3}')`;
+    await from.sql`insert into drives (id, owner_id, name, created_at) values ('drv_a', 'usr_a', 'd', now())`;
+    await from.sql`
+      insert into drive_indexes (drive_id, owner_id, key_id, created_at, updated_at)
+      values ('drv_a', 'usr_a', 'key_a', now(), now())`;
+    await from.sql`
+      insert into drive_index_files (drive_id, path, blob_key, status, chunks, due_at, updated_at)
+      values ('drv_a', '/a.txt', 'drives/f', 'indexed', 1, now(), now())`;
+    await from.sql`
+      insert into drive_chunks (drive_id, path, n, text, embedding, generation)
+      values ('drv_a', '/a.txt', 0, 'Some words', '\\x0000803f', 1)`;
 
     const archive = await archiveOf(from, blobs);
     const summary = await restoreInto(archive, { database: to, blobs });
@@ -54,7 +64,16 @@ describe("rows are restored unchanged", () => {
     expect(await endedOutput(to, "pred_odd")).toBe(odd);
     expect(await endedOutput(to, "pred_null")).toBe("null");
     expect((await endedOutput(to, "pred_large"))?.length).toBe(9_000_011);
-    for (const table of ["users", "ended_predictions", "usage", "ledger", "wallets", "models", "plans"]) {
+    for (const table of [
+      "users",
+      "ended_predictions",
+      "usage",
+      "ledger",
+      "wallets",
+      "models",
+      "plans",
+      "drive_chunks",
+    ]) {
       const hash = (database: Database) =>
         database.sql`
           select count(*)::int as n, md5(string_agg(t::text, '|' order by t::text collate "C")) as hash

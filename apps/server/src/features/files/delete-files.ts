@@ -48,6 +48,12 @@ async function replaceByDeleted(deps: FilesDeps, scope: Scope, id: string): Prom
         `The file is an output of prediction ${found.livePredictionId}, which is still active. Cancel it or wait for its end.`,
       );
     }
+    if (found.liveBatchId !== null) {
+      throw fault(
+        "conflict",
+        `The file is the input of ${found.liveBatchId}, which is still active. Cancel the batch or wait for its end.`,
+      );
+    }
     await deleteFileRow(tx, id);
     await insertDeleted(tx, found.key, deps.clock.now());
     return found;

@@ -211,7 +211,10 @@ test("a failed upload leaves no file, and its bytes are collected", async () => 
   const file = { kind: "file" as const, contentType: "text/plain", body: Buffer.from("made") };
   const output = { ownerId: ana, predictionId: "pred_1", field: "text", file };
   await expect(storeOutput(failing, output)).rejects.toMatchObject({ type: away.type });
-  expect(await listFiles(deps, everythingOf(ana), { limit: 10, offset: 0 })).toEqual({ entries: [], total: 0 });
+  expect(await listFiles(deps, everythingOf(ana), { base: "http://host" }, { limit: 10, offset: 0 })).toEqual({
+    entries: [],
+    total: 0,
+  });
   ahead = 24 * hour;
   expect((await collectDeletedFiles(deps, deps.clock.now())).dropped).toBe(0);
   ahead = 26 * hour;

@@ -1,4 +1,5 @@
 import { withContext } from "../../kernel/with-context.ts";
+import { formatS3Path } from "./address.rules.ts";
 import { collectDeletedFiles, deleteFile, dropOldUploads } from "./delete-files.ts";
 import type { FilesDeps } from "./files-deps.ts";
 import { holdsNewestFile, listFiles, openOwnedFile, presignDownload, signDownload } from "./read-files.ts";
@@ -12,6 +13,8 @@ export type Files = ReturnType<typeof openFiles>;
 export function openFiles(deps: FilesDeps) {
   return {
     maxUploadBytes: deps.maxUploadBytes,
+    /** The `s3://` address of a stored file. */
+    addressOf: (key: string) => formatS3Path({ bucket: deps.blobs.bucket, key }),
     storageOf: (userId: string) => readStorage(deps.database.sql, userId, deps.storageBytesPerUser),
     ...withContext(deps, {
       collectDeletedFiles,

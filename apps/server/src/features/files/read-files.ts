@@ -7,29 +7,37 @@ import { filenameOf, formatS3Path, parseS3Path } from "./address.rules.ts";
 import { typeByExtension } from "./content-type.rules.ts";
 import { examineContent } from "./content-type.ts";
 import { type FilesDeps, linkSeconds, type PresignedUrl } from "./files-deps.ts";
-import {
-  countFiles,
-  type FileEntry,
-  type FileRow,
-  findNewestKey,
-  findOwnedFile,
-  markAwaitingAgain,
-  selectFiles,
-} from "./store.ts";
+import { countFiles, type FileEntry, type FileFilter, selectFiles } from "./list-store.ts";
+import { type FileRow, findNewestKey, findOwnedFile, markAwaitingAgain } from "./store.ts";
 import { keepArrival } from "./store-file.ts";
 
 export interface ListedFile extends Omit<FileEntry, "key"> {
   s3Path: string;
+  /** Null until the bytes have arrived. */
+  link: string | null;
 }
 
-/** Uploads and outputs, newest first. */
+/** Uploads and outputs, newest first, with links. */
 export async function listFiles(
-  { database, blobs: { bucket } }: FilesDeps,
+  { database, blobs }: FilesDeps,
   scope: Scope,
+  { base, ...filter }: FileFilter & { base: string },
   range: { limit: number; offset: number },
 ): Promise<{ entries: ListedFile[]; total: number }> {
-  const [rows, total] = await Promise.all([selectFiles(database.sql, scope, range), countFiles(database.sql, scope)]);
-  return { entries: rows.map(({ key, ...row }) => ({ ...row, s3Path: formatS3Path({ bucket, key }) })), total };
+  const [rows, total] = await Promise.all([
+    selectFiles(database.sql, scope, filter, range),
+    countFiles(database.sql, scope, filter),
+  ]);
+  const linkTo = async ({ key, size, contentType }: FileEntry): Promise<string | null> => {
+    if (size === null) return null;
+    const shownType = parseMediaType(contentType ?? "") ?? unknownType;
+    return (await blobs.signGet(key, { base, expiresInSeconds: linkSeconds, contentType: shownType })).url;
+  };
+  const entries = rows.map(async (row): Promise<ListedFile> => {
+    const { key, ...shown } = row;
+    return { ...shown, s3Path: formatS3Path({ bucket: blobs.bucket, key }), link: await linkTo(row) };
+  });
+  return { entries: await Promise.all(entries), total };
 }
 
 const loc = ["query", "s3_path_to_sign"];

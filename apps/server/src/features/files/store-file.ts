@@ -34,6 +34,8 @@ export interface Upload {
   /** Base URL of the download link. */
   base: string;
   signal?: AbortSignal | undefined;
+  /** Default: that of all uploads. */
+  maxBytes?: number;
 }
 
 export async function storeUpload(deps: FilesDeps, upload: Upload): Promise<PresignedUrl> {
@@ -59,7 +61,7 @@ export async function storeUpload(deps: FilesDeps, upload: Upload): Promise<Pres
       ownerId,
       keyId,
       origin: "uploaded",
-      maxBytes: deps.maxUploadBytes,
+      maxBytes: Math.min(upload.maxBytes ?? deps.maxUploadBytes, deps.maxUploadBytes),
       predictionId: undefined,
     } as const;
     const { size } = await storeBody(deps, file, body, { contentType, signal, ownsChunks });
@@ -179,10 +181,12 @@ export function relocate(error: unknown, loc: Loc): unknown {
  */
 export async function keepArrival(
   { database, blobs, storageBytesPerUser = 0 }: FilesDeps,
-  { key, origin }: Pick<FileRow, "key" | "origin">,
+  { key, origin, purpose }: Pick<FileRow, "key" | "origin"> & Pick<NewFile, "purpose">,
   arrival: Arrival,
 ): Promise<boolean> {
-  if (origin === "output") return (await markStored(database.sql, key, arrival)) !== undefined;
+  // Results of a batch count, but are paid for and therefore never refused.
+  if (origin === "output" || purpose === "batch_output")
+    return (await markStored(database.sql, key, arrival)) !== undefined;
   // Without a quota, one statement is enough.
   let ownerId = await markStored(database.sql, key, arrival, { unlessQuota: storageBytesPerUser });
   if (ownerId !== undefined) return true;

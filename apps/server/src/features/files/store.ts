@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from "../../engines/database/database.ts";
-import type { Scope } from "../accounts/index.ts";
+import { ofKeys, type Scope } from "../accounts/index.ts";
 import { linkSeconds } from "./files-deps.ts";
 import { countStored } from "./storage-quota.ts";
 
@@ -14,6 +14,8 @@ import { countStored } from "./storage-quota.ts";
  */
 export type FileOrigin = "uploaded" | "link" | "output";
 export type FileState = "awaiting" | "stored";
+/** Of files of the OpenAI protocol: lines of a batch, or its results. */
+export type FilePurpose = "batch" | "batch_output";
 
 /** An upload may begin in the last second of its link and take an hour. */
 export const arrivalMs = (linkSeconds + 3600) * 1000;
@@ -34,6 +36,8 @@ export interface NewFile {
   declaredType: string | undefined;
   maxBytes: number;
   predictionId: string | undefined;
+  purpose?: FilePurpose | undefined;
+  batchId?: string | undefined;
   now: Date;
 }
 
@@ -58,9 +62,11 @@ export interface Arrival {
 export async function insertAwaiting(sql: Sql, file: NewFile): Promise<void> {
   await sql`
     with made as (
-      insert into files (key, id, owner_id, key_id, origin, content_type, max_bytes, prediction_id, created_at)
+      insert into files (key, id, owner_id, key_id, origin, content_type, max_bytes, prediction_id, purpose, batch_id,
+        created_at)
       values (${file.key}, ${file.id}, ${file.ownerId}, ${file.keyId ?? null}, ${file.origin},
-        ${file.declaredType ?? null}, ${file.maxBytes}, ${file.predictionId ?? null}, ${file.now})
+        ${file.declaredType ?? null}, ${file.maxBytes}, ${file.predictionId ?? null}, ${file.purpose ?? null},
+        ${file.batchId ?? null}, ${file.now})
       returning key, origin, created_at
     )
     insert into open_links (key, created_at) select key, created_at from made where origin = 'link'`;
@@ -121,13 +127,13 @@ const columnsOf = (sql: Sql) => sql`
   f.max_bytes as "maxBytes"`;
 
 /** A key limited to models sees its own uploads and the outputs of its predictions. */
-const inScope = (sql: Sql, { userId, onlyKeyId }: Scope) => sql`
+export const inScope = (sql: Sql, { userId, onlyKeyIds }: Scope) => sql`
   f.owner_id = ${userId} ${
-    onlyKeyId === null
+    onlyKeyIds === null
       ? sql``
-      : sql`and (f.key_id = ${onlyKeyId}
-          or exists (select 1 from ended_predictions e where e.id = f.prediction_id and e.key_id = ${onlyKeyId})
-          or exists (select 1 from live_predictions l where l.id = f.prediction_id and l.key_id = ${onlyKeyId}))`
+      : sql`and (${ofKeys(sql, onlyKeyIds, sql`f.key_id`)}
+          or exists (select 1 from ended_predictions e where e.id = f.prediction_id and ${ofKeys(sql, onlyKeyIds, sql`e.key_id`)})
+          or exists (select 1 from live_predictions l where l.id = f.prediction_id and ${ofKeys(sql, onlyKeyIds, sql`l.key_id`)}))`
   }`;
 
 export async function findOwnedFile(sql: Sql, scope: Scope, key: string): Promise<FileRow | undefined> {
@@ -176,40 +182,6 @@ export async function findNewestKey(sql: Sql): Promise<string | undefined> {
   return row?.key;
 }
 
-// What an owner has.
-
-export interface FileEntry {
-  id: string;
-  key: string;
-  origin: FileOrigin;
-  contentType: string | null;
-  size: number | null;
-  predictionId: string | null;
-  createdAt: Date;
-  storedAt: Date | null;
-}
-
-/** Newest first. Whole rows are read for the page only. */
-export async function selectFiles(
-  sql: Sql,
-  scope: Scope,
-  { limit, offset }: { limit: number; offset: number },
-): Promise<FileEntry[]> {
-  return sql<FileEntry[]>`
-    with page as materialized (
-      select f.id from files f where ${inScope(sql, scope)} order by f.id desc limit ${limit} offset ${offset}
-    )
-    select f.id, f.key, f.origin, f.content_type as "contentType", f.size, f.prediction_id as "predictionId",
-      f.created_at as "createdAt", f.stored_at as "storedAt"
-    from page join files f on f.id = page.id order by f.id desc`;
-}
-
-export async function countFiles(sql: Sql, scope: Scope): Promise<number> {
-  const [row] = await sql<{ total: number }[]>`
-    select count(*)::integer as total from files f where ${inScope(sql, scope)}`;
-  return row?.total ?? 0;
-}
-
 // Deletion
 
 export interface OwnRow {
@@ -219,12 +191,20 @@ export interface OwnRow {
   createdAt: Date;
   /** The active prediction that produced it. */
   livePredictionId: string | null;
+  /** A batch that still reads it. */
+  liveBatchId: string | null;
 }
+
+/** Batches reuse a file as often as their owner wants. */
+const batchOf = (sql: Sql) => sql`
+  select b.id from batches b
+  where f.purpose = 'batch' and b.user_id = f.owner_id and b.input_file_id = f.id and b.ended_at is null limit 1`;
 
 export async function lockOwnFile(tx: Transaction, scope: Scope, id: string): Promise<OwnRow | undefined> {
   const [row] = await tx<OwnRow[]>`
     select f.key, f.origin, f.state, f.created_at as "createdAt",
-      (select l.id from live_predictions l where l.id = f.prediction_id) as "livePredictionId"
+      (select l.id from live_predictions l where l.id = f.prediction_id) as "livePredictionId",
+      (${batchOf(tx)}) as "liveBatchId"
     from files f where f.id = ${id} and ${inScope(tx, scope)} for update of f`;
   return row;
 }
@@ -262,15 +242,16 @@ export async function deleteDeletedRows(sql: Sql, keys: readonly string[]): Prom
   await sql`delete from deleted_files where key = any(${[...keys]}::text[])`;
 }
 
-/** Oldest first, by arrival. The sweep handles uploads that never arrived. */
+/** Oldest first, by arrival. The sweep handles uploads that never arrived. Results of batches have an age of their own. */
 export async function listUploadsBefore(
   sql: Sql,
   before: Date,
   limit: number,
 ): Promise<{ ownerId: string; id: string }[]> {
   return sql<{ ownerId: string; id: string }[]>`
-    select owner_id as "ownerId", id from files
+    select f.owner_id as "ownerId", f.id from files f
     where coalesce(stored_at, created_at) < ${before} and origin <> 'output' and state = 'stored'
+      and purpose is distinct from 'batch_output' and not exists (${batchOf(sql)})
     order by coalesce(stored_at, created_at) limit ${limit}`;
 }
 

@@ -9,6 +9,7 @@ export interface Listing {
   /** Private agents appear only for keys limited to models. */
   visibility: AgentVisibility;
   name: string;
+  description: string | null;
   inputSchema: AgentSnapshot["input_schema"];
   outputSchema: AgentSnapshot["output_schema"];
   pricing: AgentSnapshot["pricing"];
@@ -17,7 +18,7 @@ export interface Listing {
 }
 
 /**
- * Last published first. `q` matches a part of the name or of `owner/slug`, ignoring case. An index alone selects the page;
+ * Last published first. `q` matches a part of the name, the description or `owner/slug`, ignoring case. An index alone selects the page;
  * snapshots are read only for its agents.
  */
 export async function listListings(
@@ -35,7 +36,7 @@ export async function listListings(
         select a.id ${listed} order by a.published_at desc, a.id desc limit ${limit} offset ${offset}
       )
       select a.id, a.slug, u.username as owner, a.visibility, r.snapshot ->> 'name' as name,
-        r.snapshot -> 'input_schema' as "inputSchema", r.snapshot -> 'output_schema' as "outputSchema",
+        r.snapshot ->> 'description' as description, r.snapshot -> 'input_schema' as "inputSchema", r.snapshot -> 'output_schema' as "outputSchema",
         r.snapshot -> 'pricing' as pricing, a.created_at as "createdAt", a.published_at as "publishedAt"
       from page join agents a on a.id = page.id join users u on u.id = a.owner_id
         join agent_revisions r on r.id = a.published_revision_id

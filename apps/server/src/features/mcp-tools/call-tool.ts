@@ -93,7 +93,7 @@ function asJson(value: unknown): { content: ToolAnswer["content"]; isError: fals
 
 /** Runs a model like the synchronous route and waits for streamed output. Rejects if the prediction is not accepted. */
 export async function callModel(context: McpToolsContext, call: ToolCall, model: Model): Promise<ToolAnswer> {
-  const { caller, signal, onText } = call;
+  const { caller, origin, signal, onText } = call;
   const input = await acceptArguments(context, call, model);
   try {
     const { predictionId, outcome } = await context.predictions.run({
@@ -102,6 +102,7 @@ export async function callModel(context: McpToolsContext, call: ToolCall, model:
       route: "sync",
       door: "mcp",
       input,
+      origin,
       onLive: (live) => {
         if (signal.aborted) live.stop("left");
         else signal.addEventListener("abort", () => live.stop("left"), { once: true });

@@ -76,8 +76,8 @@ async function agentsPart(context: McpToolsContext, caller: Caller, range: Range
     if (!published || !(await isCallable(context, caller, entry.agent, published.snapshot))) return [];
     const { slug, snapshot } = published;
     if ((await mayAsk(caller.userId, snapshot)) !== "no") return [];
-    const { name, goal } = snapshot;
-    const shown = entry.isCard ? { name } : { name, goal };
+    const { name, description, goal } = snapshot;
+    const shown = { name, description, ...(!entry.isCard && { goal }) };
     return [describeAgent(slug, shown, context.objectParameters(snapshot.input_schema).schema)];
   }
 

@@ -5,7 +5,7 @@ import type { Caller } from "../accounts/index.ts";
 import type { Agents } from "../agents/index.ts";
 import type { IdpConnector } from "../connectors/idp/index.ts";
 import type { Models } from "../models/index.ts";
-import type { Predictions, ReadModelInput, StoredOutput } from "../predictions/index.ts";
+import type { Predictions, ReadModelInput, RequestOrigin, StoredOutput } from "../predictions/index.ts";
 import type { ToolServers } from "../tool-servers/index.ts";
 
 /** How a run ended; `running` if the caller stopped waiting first. */
@@ -85,6 +85,7 @@ export interface ToolCall {
   caller: Caller;
   /** For the log. */
   requestId: string;
+  origin: RequestOrigin;
   name: string;
   arguments: Readonly<Record<string, unknown>>;
   /** Base of links. */

@@ -44,10 +44,10 @@ export function describeModel(model: Model, caller: Pick<Caller, "userId">): Off
   };
 }
 
-/** An agent of the caller. A key limited to models sees agents as cards, without the goal. */
+/** An agent of the caller, by its description or else by its goal, which a key limited to models does not see. */
 export function describeAgent(
   slug: string,
-  { name, goal }: { name: string; goal?: string },
+  { name, description, goal }: { name: string; description?: string | null | undefined; goal?: string },
   inputSchema: Record<string, unknown>,
 ): OfferedTool {
   return {
@@ -55,7 +55,7 @@ export function describeAgent(
     title: name,
     description: sentences([
       `Runs your agent ${name} and waits for its result.`,
-      goal ? `Its goal: ${truncate(goal)}` : "",
+      description ? endedSentence(truncate(description)) : goal ? `Its goal: ${truncate(goal)}` : "",
       // Owners do not pay the price of their own agents.
       "You pay for the models that it calls.",
     ]),
@@ -85,6 +85,10 @@ export function priceOf(pricing: Pricing): string {
 function truncate(text: string): string {
   const trimmed = text.trim();
   return trimmed.length <= longestText ? trimmed : `${trimmed.slice(0, longestText).toWellFormed()}…`;
+}
+
+function endedSentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
 function sentences(texts: readonly string[]): string {

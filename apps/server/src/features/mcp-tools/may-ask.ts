@@ -11,7 +11,8 @@ export interface MayAskDeps {
 /** Whether a run may need a confirmation. `unknown` if a tool server does not answer. */
 export type Asking = "no" | "yes" | "unknown";
 
-export type MayAsk = (ownerId: string, snapshot: AgentSnapshot) => Promise<Asking>;
+/** For an agent of the caller. */
+export type MayAsk = (callerId: string, snapshot: AgentSnapshot) => Promise<Asking>;
 
 /** The deepest level of nested runs. */
 const maxDepth = 5;
@@ -34,11 +35,11 @@ export function createMayAsk({ agents, toolServers }: MayAskDeps): MayAsk {
   const servers = new Map<string, Promise<readonly ModelTool[] | "unknown">>();
   let deadline: AbortSignal | undefined;
 
-  async function toolsOfServer(ownerId: string, id: string): Promise<readonly ModelTool[] | "unknown"> {
+  async function toolsOfServer(ownerId: string, id: string, userId: string): Promise<readonly ModelTool[] | "unknown"> {
     deadline ??= AbortSignal.timeout(serversWithinMs);
     const signal = deadline;
     try {
-      const { tools, missing } = await toolServers.describeTools(ownerId, [{ id }], { signal });
+      const { tools, missing } = await toolServers.describeTools(ownerId, [{ id }], { userId, signal });
       // A whole server did not answer. Single missing tools need no confirmation.
       const isAway = missing.some(({ serverName, tool }) => serverName !== undefined && tool === undefined);
       return isAway ? "unknown" : tools;
@@ -48,10 +49,10 @@ export function createMayAsk({ agents, toolServers }: MayAskDeps): MayAsk {
     }
   }
 
-  async function askingOfServers({ ownerId, snapshot }: Member): Promise<Asking[]> {
+  async function askingOfServers({ ownerId, snapshot }: Member, callerId: string): Promise<Asking[]> {
     return Promise.all(
       snapshot.mcp_servers.map(async ({ id, tools: wanted }) => {
-        const tools = await once(servers, `${ownerId} ${id}`, () => toolsOfServer(ownerId, id));
+        const tools = await once(servers, `${ownerId} ${id}`, () => toolsOfServer(ownerId, id, callerId));
         if (tools === "unknown") return "unknown";
         return tools.some(({ asks, tool }) => asks && (wanted?.includes(tool) ?? true)) ? "yes" : "no";
       }),
@@ -68,13 +69,13 @@ export function createMayAsk({ agents, toolServers }: MayAskDeps): MayAsk {
     return found.filter((one) => one !== undefined);
   }
 
-  return async (ownerId, snapshot) => {
+  return async (callerId, snapshot) => {
     const seen = new Set<string>();
     let isKnown = true;
-    let level: Member[] = [{ ownerId, snapshot }];
+    let level: Member[] = [{ ownerId: callerId, snapshot }];
     for (let depth = 0; depth <= maxDepth && level.length > 0; depth++) {
       if (level.some(({ snapshot: { tools } }) => tools.some(asks))) return "yes";
-      const ofServers = (await Promise.all(level.map(askingOfServers))).flat();
+      const ofServers = (await Promise.all(level.map((member) => askingOfServers(member, callerId)))).flat();
       if (ofServers.includes("yes")) return "yes";
       if (ofServers.includes("unknown")) isKnown = false;
       const called = (await Promise.all(level.map(calledBy))).flat();

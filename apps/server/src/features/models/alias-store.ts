@@ -69,11 +69,19 @@ export async function upsertAlias(
   return { alias, created };
 }
 
-/** Whether the alias existed. */
-export async function deleteRow(tx: Transaction, owner: AliasOwner, name: string): Promise<boolean> {
-  const rows = await tx`delete from model_aliases where ${ofOwner(tx, owner)} and name = ${name} returning 1`;
-  if (rows.length > 0) await announce(tx, owner, name);
-  return rows.length > 0;
+/** Of this owner only. */
+export async function findOwnAlias(tx: Transaction, owner: AliasOwner, name: string): Promise<Alias | undefined> {
+  const [row] = await tx<Alias[]>`
+    select ${columns(tx)} from model_aliases where ${ofOwner(tx, owner)} and name = ${name}`;
+  return row;
+}
+
+/** Undefined if the alias did not exist. */
+export async function deleteRow(tx: Transaction, owner: AliasOwner, name: string): Promise<Alias | undefined> {
+  const [row] = await tx<Alias[]>`
+    delete from model_aliases where ${ofOwner(tx, owner)} and name = ${name} returning ${columns(tx)}`;
+  if (row) await announce(tx, owner, name);
+  return row;
 }
 
 /** A user's name for something. User ids and names contain no space. */

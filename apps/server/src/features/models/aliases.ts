@@ -1,6 +1,8 @@
 import { aliasNamePattern, type PutAliasBody, readAgentName } from "@gantry/wire";
+import type { Transaction } from "../../engines/database/database.ts";
 import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import type { Caller, Page } from "../accounts/index.ts";
+import { record } from "../audit/index.ts";
 import { forgetAlias } from "./alias-memory.ts";
 import {
   type Alias,
@@ -8,6 +10,7 @@ import {
   aliasKey,
   countLocked,
   deleteRow,
+  findOwnAlias,
   selectAliases,
   selectVisible,
   upsertAlias,
@@ -15,7 +18,7 @@ import {
 import type { ModelsContext } from "./context.ts";
 import { callableAmong, getModel } from "./find-models.ts";
 
-interface Range {
+export interface Range {
   limit: number;
   offset: number;
 }
@@ -125,11 +128,13 @@ async function save(
 ): Promise<PutAlias> {
   const saved = await database.transaction(async (tx) => {
     const before = await countLocked(tx, owner);
+    const former = await findOwnAlias(tx, owner, wanted.name);
     const put = await upsertAlias(tx, owner, wanted);
     if (put.created && before >= maxAliases) {
       const msg = `The limit of ${maxAliases.toLocaleString("en")} aliases is reached. Delete one first.`;
       throw fault("value_error", msg, { loc: ["path", "name"] });
     }
+    await recordAlias(tx, "alias.put", owner, wanted.name, { before: former, after: wanted });
     return put;
   });
   forgetAlias(aliases, aliasKey(owner, wanted.name));
@@ -139,7 +144,31 @@ async function save(
 async function remove({ database, aliases }: ModelsContext, owner: AliasOwner, name: string): Promise<void> {
   // Other text never reaches the database.
   const isName = aliasNamePattern.test(name);
-  const isDeleted = isName && (await database.transaction((tx) => deleteRow(tx, owner, name)));
+  const isDeleted = isName && (await database.transaction((tx) => removeRow(tx, owner, name)));
   if (!isDeleted) throw fault("not_found", "Alias not found");
   forgetAlias(aliases, aliasKey(owner, name));
+}
+
+async function removeRow(tx: Transaction, owner: AliasOwner, name: string): Promise<boolean> {
+  const before = await deleteRow(tx, owner, name);
+  if (before) await recordAlias(tx, "alias.delete", owner, name, { before });
+  return before !== undefined;
+}
+
+type AliasTarget = Pick<Alias, "model">;
+
+function recordAlias(
+  tx: Transaction,
+  action: "alias.put" | "alias.delete",
+  owner: AliasOwner,
+  name: string,
+  { before, after }: { before?: AliasTarget | undefined; after?: AliasTarget },
+): Promise<void> {
+  return record(tx, {
+    action,
+    object: { id: name, name },
+    ownerId: owner,
+    before: before && { model: before.model },
+    after: after && { model: after.model },
+  });
 }

@@ -11,6 +11,7 @@ import { canBeEndpointId, getModel, projectNotFound, refuseUnlessChangeable } fr
 import { withImportedSchemas } from "./import-schemas.ts";
 import { checkManifest, checkPatched, patched, withFurther } from "./manifest.rules.ts";
 import type { Model } from "./model.ts";
+import { recordModel } from "./record-model.ts";
 import {
   announceChange,
   findOwnerId,
@@ -52,7 +53,9 @@ export async function putModel(
     throwIfAny(withFurther([...found, ...issues], [...whole.issues, ...backend]));
     if (!manifest || ownerId === undefined) throw new Error("invalid manifest without an issue");
     if (manifest.visibility === "public" && (await isTakenDown(tx, ownerId, name))) throw takenDownConflict("model");
-    return upsertModel(tx, ownerId, name, manifest);
+    const put = await upsertModel(tx, ownerId, name, manifest);
+    await recordModel(tx, "model.put", { before: stored?.model, after: put });
+    return put;
   });
   context.memory.forget(model.endpointId);
   return { model, created: model.version === 1 };
@@ -85,9 +88,11 @@ export async function patchModel(
     throwIfAny(withFurther(issues, backendsIssues(whole, before, rights, context.builtins)));
     if (!manifest) throw new Error("invalid manifest without an issue");
     if (stored.model.takenDown && manifest.visibility === "public") throw takenDownConflict("model");
-    return isDeepStrictEqual(manifest, before)
+    const after = isDeepStrictEqual(manifest, before)
       ? stored.model
-      : updateModel(tx, stored.model.id, manifest, stored.seeded);
+      : await updateModel(tx, stored.model.id, manifest, stored.seeded);
+    await recordModel(tx, "model.update", { before: stored.model, after });
+    return after;
   });
   context.memory.forget(model.endpointId);
   return model;
@@ -101,6 +106,7 @@ export async function deleteModel(context: ModelsContext, caller: Caller, owner:
     const stored = await lockModel(tx, owner, name);
     if (!stored) throw projectNotFound();
     await retireModel(tx, stored.model);
+    await recordModel(tx, "model.delete", { before: stored.model });
   });
   context.memory.forget(`${owner}/${name}`);
 }
@@ -111,7 +117,7 @@ export function takenDownConflict(what: string): Fault {
 
 /** For admins: makes a model private. Accepted predictions still end. */
 export async function takeDownModel(context: ModelsContext, endpointId: string, reason: string): Promise<Model> {
-  return changeTakenDown(context, endpointId, async (tx, { model, seeded }) => {
+  return changeTakenDown(context, endpointId, { action: "model.take_down", reason }, async (tx, { model, seeded }) => {
     if (seeded) throw fault("conflict", "A built-in model cannot be taken down. Delete it, or set its capacity to 0.");
     await markTakenDown(tx, model, { reason, now: new Date() });
   });
@@ -119,7 +125,7 @@ export async function takeDownModel(context: ModelsContext, endpointId: string, 
 
 /** Restores the visibility from before the take-down. */
 export async function restoreTakenDownModel(context: ModelsContext, endpointId: string): Promise<Model> {
-  return changeTakenDown(context, endpointId, async (tx, { model }) => {
+  return changeTakenDown(context, endpointId, { action: "model.reinstate" }, async (tx, { model }) => {
     if (model.takenDown) await markRestored(tx, model);
   });
 }
@@ -132,6 +138,7 @@ type Change = (
 async function changeTakenDown(
   { database, memory }: ModelsContext,
   endpointId: string,
+  { action, reason }: { action: "model.take_down" | "model.reinstate"; reason?: string },
   change: Change,
 ): Promise<Model> {
   if (!canBeEndpointId(endpointId)) throw projectNotFound();
@@ -141,7 +148,9 @@ async function changeTakenDown(
     if (!stored) throw projectNotFound();
     await change(tx, stored);
     await announceChange(tx, endpointId);
-    return (await lockModel(tx, owner, name))?.model;
+    const after = (await lockModel(tx, owner, name))?.model;
+    await recordModel(tx, action, { before: stored.model, after, ...(reason !== undefined && { reason }) });
+    return after;
   });
   memory.forget(endpointId);
   if (!model) throw projectNotFound();

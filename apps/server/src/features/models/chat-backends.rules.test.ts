@@ -4,6 +4,7 @@ import { createImagePainter } from "../../engines/models/builtin/painter.ts";
 import { createRules } from "../../engines/models/builtin/rules.ts";
 import { createDriver } from "../../engines/models/create-driver.ts";
 import type { Net } from "../../engines/net/net.ts";
+import { createPictures } from "../../engines/pictures/create-pictures.ts";
 import { holdsConversations } from "./backend.rules.ts";
 
 const manifest = (type: string, model: string) =>
@@ -18,7 +19,8 @@ const backends = Object.keys(backendTypes).flatMap((type) =>
 );
 
 test.each(backends)("$type ($model) matches its driver", async ({ type, model }) => {
-  const image = createImagePainter();
+  const pictures = createPictures();
+  const image = createImagePainter(pictures);
   const builtins = { image, rules: createRules() };
   // Nothing is called, so there is nothing to call with.
   const driver = createDriver(manifest(type, model), backendsOf(manifest(type, model))[0], {
@@ -28,7 +30,7 @@ test.each(backends)("$type ($model) matches its driver", async ({ type, model })
     spoolFolder: "",
     builtins,
   });
-  await image.close();
+  await Promise.all([image.close(), pictures.close()]);
   expect(holdsConversations(manifest(type, model))).toBe(driver.chat !== undefined);
 });
 

@@ -15,6 +15,7 @@ import {
   selectNamed,
 } from "./import-store.ts";
 import { checkManifest, reseeded } from "./manifest.rules.ts";
+import { recordModel } from "./record-model.ts";
 import { isTakenDown, lockModel, updateModel, upsertModel } from "./store.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -77,6 +78,7 @@ async function create(tx: Transaction, wanted: ModelImport, base: Base): Promise
   const stored = await upsertModel(tx, ownerId, name, isHidden ? { ...manifest, visibility: "private" } : manifest);
   if (stored.version !== 1) throw takenNow(`${wanted.origin.owner}/${name}`);
   await rememberImport(tx, stored.id, wanted.origin, shipped.manifest);
+  await recordModel(tx, "model.import", { after: stored });
   return { ...base, outcome: "created" };
 }
 
@@ -94,10 +96,11 @@ async function update(tx: Transaction, wanted: ModelImport, base: Base, named: N
   if (!manifest) return failed(sentenceOf(issues));
   const kept = keptFields(manifest, shipped.manifest, wanted.chosen);
   const isChanged = !isDeepStrictEqual(manifest, model.manifest);
-  if (isChanged) await updateModel(tx, model.id, manifest, locked.seeded);
+  const after = isChanged ? await updateModel(tx, model.id, manifest, locked.seeded) : model;
   if (isChanged || !isDeepStrictEqual(named.imported, shipped.manifest)) {
     await rememberImport(tx, model.id, wanted.origin, shipped.manifest);
   }
+  if (isChanged) await recordModel(tx, "model.import", { before: model, after });
   return { ...base, outcome: isChanged ? "updated" : "unchanged", kept };
 }
 

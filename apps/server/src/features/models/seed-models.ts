@@ -7,6 +7,7 @@ import type { ModelsContext } from "./context.ts";
 import { projectNotFound, refuseUnlessChangeable } from "./find-models.ts";
 import { checkManifest, reseeded } from "./manifest.rules.ts";
 import type { Model, SeedModel } from "./model.ts";
+import { recordModel } from "./record-model.ts";
 import { findOwnerId, insertSeeded, lockModel, updateModel } from "./store.ts";
 
 /**
@@ -57,7 +58,9 @@ export async function restoreModel(
   if (!builtIn) throw projectNotFound();
   const model = await database.transaction(async (tx) => {
     const { ownerId, manifest } = await prepareSeed(tx, builtIn);
-    return insertSeeded(tx, ownerId, name, { manifest, afterRetired: true });
+    const restored = await insertSeeded(tx, ownerId, name, { manifest, afterRetired: true });
+    if (restored) await recordModel(tx, "model.restore", { after: restored });
+    return restored;
   });
   if (!model) throw fault("conflict", `A model ${owner}/${name} exists. To restore the built-in one, delete it first.`);
   memory.forget(model.endpointId);

@@ -195,6 +195,10 @@ export interface ListFilter {
   withoutOthers: boolean;
 }
 
+/** Descriptions are not in the index, which could not hold a long one. They are read only where name and title differ. */
+const mentions = (sql: Sql, q: string) =>
+  sql`(strpos(m.search_text, lower(${q})) > 0 or strpos(m.search_description, lower(${q})) > 0)`;
+
 /** An index chooses the page; manifests are read only for that page. */
 export async function listPage(
   sql: Sql,
@@ -209,13 +213,15 @@ export async function listPage(
       ${filter.reach === null ? sql`` : sql`and m.owner || '/' || m.name = any(${[...filter.reach]}::text[])`}
       ${filter.withoutOthers ? sql`and m.owner_id in (select id from users where id = ${filter.userId} or role = 'system')` : sql``}
       ${filter.kind === undefined ? sql`` : sql`and m.kind = ${filter.kind}`}
-      ${filter.q === undefined ? sql`` : sql`and strpos(m.search_text, lower(${filter.q})) > 0`}`;
-  const [rows, counted] = await Promise.all([
-    sql<ModelRow[]>`
-      with page as materialized (select m.id ${visible} order by m.owner, m.name limit ${limit} offset ${offset})
-      select ${columns(sql)} from page join models m on m.id = page.id join users u on u.id = m.owner_id
-      order by m.owner, m.name`,
-    sql<{ total: number }[]>`select count(*)::integer as total ${visible}`,
-  ]);
-  return { entries: rows.map((row) => toStored(row).model), total: counted[0]?.total ?? 0 };
+      ${filter.q === undefined ? sql`` : sql`and ${mentions(sql, filter.q)}`}`;
+  // A search cannot use the index, so page and total share one pass over the models.
+  const found = filter.q === undefined ? sql`not materialized` : sql`materialized`;
+  const rows = await sql<(Partial<ModelRow> & { total: number })[]>`
+    with found as ${found} (select m.id, m.owner, m.name ${visible}),
+    page as materialized (select id from found order by owner, name limit ${limit} offset ${offset})
+    select (select count(*)::integer from found) as total, ${columns(sql)}
+    from (values (1)) one left join (page join models m on m.id = page.id join users u on u.id = m.owner_id) on true
+    order by m.owner, m.name`;
+  const listed = rows.filter((row): row is ModelRow & { total: number } => typeof row.id === "string");
+  return { entries: listed.map(({ total: _total, ...row }) => toStored(row).model), total: rows[0]?.total ?? 0 };
 }

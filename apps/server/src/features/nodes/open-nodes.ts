@@ -10,6 +10,8 @@ export interface Nodes {
   /** Calls the listener at once, and then every second. */
   onDead(takeOver: (gone: Gone) => Promise<void>): Promise<Repeated>;
   hasBeatenWithin(nodeId: string, milliseconds: number): Promise<boolean>;
+  /** Declares nodes dead whose process is known to have ended. */
+  forget(nodeIds: readonly string[]): Promise<void>;
   leave(): Promise<void>;
 }
 
@@ -56,6 +58,9 @@ export async function openNodes(deps: NodesDeps): Promise<Nodes> {
       return repeat(check, everyMs, failed);
     },
     hasBeatenWithin: (id, milliseconds) => hasBeatenWithin(sql, id, milliseconds),
+    async forget(nodeIds) {
+      for (const id of nodeIds) await forgetNode(sql, id);
+    },
     async leave() {
       await Promise.all(loops.map((loop) => loop.stop()));
       await forgetNode(sql, nodeId).catch(() => {});

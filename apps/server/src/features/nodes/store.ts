@@ -44,8 +44,8 @@ export interface NodeMarks {
 /** Writes the heartbeat. Returns its time by the clock of the database. */
 export async function beat(sql: Sql, nodeId: string, { keyProof, fileStore }: NodeMarks): Promise<Date> {
   const [row] = await sql<{ at: Date }[]>`
-    insert into nodes (id, key_proof, file_store, runs_chats, lists_backends)
-    values (${nodeId}, ${keyProof}, ${fileStore}, true, true)
+    insert into nodes (id, key_proof, file_store, runs_chats, lists_backends, runs_threads, runs_batches)
+    values (${nodeId}, ${keyProof}, ${fileStore}, true, true, true, true)
     on conflict (id) do update set heartbeat_at = now() returning heartbeat_at as at`;
   return row?.at ?? new Date();
 }

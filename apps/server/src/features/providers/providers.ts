@@ -1,6 +1,8 @@
 import { type ProviderPreset, type PutProviderBody, providerNamePattern, providerTypes } from "@gantry/wire";
+import type { Transaction } from "../../engines/database/database.ts";
 import { type Fault, fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
+import { originOf, record } from "../audit/index.ts";
 import { isAdmin } from "../models/index.ts";
 import type { ProvidersContext } from "./context.ts";
 import type { Provider, ProviderOwner } from "./provider.ts";
@@ -80,12 +82,14 @@ export async function putProvider(
     const before = await countLocked(tx, owner.id);
     const fixed = fixedProvider(context, owner, name);
     const values = { name, type, source: "saved" as const, url: address, secret, headers, query };
+    const former = await selectProvider(tx, owner.id, name);
     const put = await upsertProvider(tx, owner.id, values);
     if (put.created && fixed) throw fromEnvironment(fixed, "Choose another name.");
     if (put.created && before >= maxProviders) {
       const msg = `The limit of ${maxProviders} providers is reached. Delete one first.`;
       throw fault("value_error", msg, { loc: ["path", "name"] });
     }
+    await recordProvider(tx, "provider.put", owner, { before: former, after: put.provider });
     return put;
   });
   const counts = await context.models.importedByProvider(owner.id);
@@ -102,7 +106,31 @@ export async function deleteProvider(context: ProvidersContext, owner: ProviderO
     const msg = `The provider ${name} was found on the server's machine. Set GANTRY_FIND_MODELS=0 to stop looking for it.`;
     throw fault("conflict", msg, { loc: ["path", "name"] });
   }
-  if (!(await deleteProviderRow(context.database.sql, owner.id, name))) throw providerNotFound();
+  await context.database.transaction(async (tx) => {
+    if (!(await deleteProviderRow(tx, owner.id, name))) throw providerNotFound();
+    await recordProvider(tx, "provider.delete", owner, { before: provider });
+  });
+}
+
+function recordProvider(
+  tx: Transaction,
+  action: "provider.put" | "provider.delete",
+  owner: ProviderOwner,
+  { before, after }: { before?: Provider | undefined; after?: Provider },
+): Promise<void> {
+  const { name = "" } = after ?? before ?? {};
+  return record(tx, {
+    action,
+    object: { id: name, name },
+    ownerId: owner.id,
+    before: before && fieldsOf(before),
+    after: after && fieldsOf(after),
+  });
+}
+
+/** Of headers and parameters, only their names: their values may be credentials. */
+function fieldsOf({ type, url, secret, headers, query }: Provider) {
+  return { type, url: url && originOf(url), secret, headers: Object.keys(headers), query: Object.keys(query) };
 }
 
 function fromEnvironment({ name, secret }: Provider, advice: string): Fault {

@@ -21,6 +21,8 @@ export interface Reference {
 export interface EarlierItems {
   /** Items of all turns up to this one, oldest first. */
   chain(scope: Scope, id: string, take: TakeMemory): Promise<Item[]>;
+  /** The turn that is continued. Rejects if it does not exist. */
+  last(scope: Scope, id: string): Promise<Pick<StoredTurn, "runId">>;
   /** The item of each reference. The first item of a turn follows the turn's thoughts. */
   referenced(scope: Scope, references: readonly Reference[], take: TakeMemory): Promise<Item[][]>;
 }
@@ -64,6 +66,12 @@ export function openEarlierItems({
         if (!turn) throw unknownResponse(link.id, loc);
         return [...turn.input, ...turn.output];
       });
+    },
+
+    async last(scope, id) {
+      const [link] = isId("response", id) ? await selectLinks(sql, scope, [id]) : [];
+      if (!link) throw unknownResponse(id, ["body", "previous_response_id"]);
+      return link;
     },
 
     async referenced(scope, references, take) {

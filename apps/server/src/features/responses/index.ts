@@ -12,4 +12,4 @@ export {
   turnEndOf,
 } from "./response.ts";
 export type { Thoughts } from "./sealed-thoughts.ts";
-export { deleteOldResponses } from "./store.ts";
+export { deleteOldResponses, deleteTurnsOf, deleteTurnsOfRuns } from "./store.ts";

@@ -1,12 +1,12 @@
 import type { Sql } from "../../engines/database/database.ts";
 import { firstIdAt } from "../../kernel/first-id-at.ts";
-import type { Scope } from "../accounts/index.ts";
+import { andOfKeys, type Scope } from "../accounts/index.ts";
 import { countStored } from "../files/index.ts";
-import type { Item, NewTurn, StoredTurn, TurnEnd } from "./response.ts";
+import { type Item, type NewTurn, responseIdOf, type StoredTurn, type TurnEnd } from "./response.ts";
 
 /** Turns of other users do not match, nor those of other keys if the key is confined. */
-const own = (sql: Sql, { userId, onlyKeyId }: Scope) => sql`
-  r.user_id = ${userId} ${onlyKeyId === null ? sql`` : sql`and r.key_id = ${onlyKeyId}`}`;
+const own = (sql: Sql, { userId, onlyKeyIds }: Scope) => sql`
+  r.user_id = ${userId} ${andOfKeys(sql, { onlyKeyIds }, sql`r.key_id`)}`;
 
 const json = (value: unknown) => (value === null ? null : JSON.stringify(value));
 
@@ -72,6 +72,20 @@ export async function deleteTurn(sql: Sql, scope: Scope, id: string): Promise<bo
   return rows.length > 0;
 }
 
+/** Deletes the turn that a prediction answered, if it is stored. */
+export async function deleteTurnsOf(sql: Sql, userId: string, predictionId: string): Promise<void> {
+  await deleteTurn(sql, { userId, onlyKeyIds: null }, responseIdOf(predictionId));
+}
+
+/** Deletes the turns that runs answered. */
+export async function deleteTurnsOfRuns(sql: Sql, userId: string, runIds: readonly string[]): Promise<void> {
+  await sql`
+    with gone as (
+      delete from responses r where r.id = any(${runIds.map(responseIdOf)}::text[]) and r.user_id = ${userId}
+      returning user_id as owner_id, -bytes as more
+    ) ${counting(sql, sql`gone`)}`;
+}
+
 export interface ChainLink {
   id: string;
   previousId: string | null;
@@ -111,9 +125,13 @@ export async function selectItems(sql: Sql, scope: Scope, ids: readonly string[]
 }
 
 /** Turns that exist, by id, without their contents. */
-export async function selectLinks(sql: Sql, scope: Scope, ids: readonly string[]): Promise<ChainLink[]> {
-  return sql<ChainLink[]>`
-    select r.id, r.previous_id as "previousId", r.status, r.bytes from responses r
+export async function selectLinks(
+  sql: Sql,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<(ChainLink & Pick<StoredTurn, "runId">)[]> {
+  return sql<(ChainLink & Pick<StoredTurn, "runId">)[]>`
+    select r.id, r.previous_id as "previousId", r.status, r.bytes, r.run_id as "runId" from responses r
     where r.id = any(${[...ids]}::text[]) and ${own(sql, scope)}`;
 }
 

@@ -11,7 +11,8 @@ import { openFilesystemBlobs } from "../../engines/blobs/filesystem.ts";
 import type { Database } from "../../engines/database/index.ts";
 import { type Clock, systemClock } from "../../kernel/clock.ts";
 import { firstIdAt } from "../../kernel/first-id-at.ts";
-import { type Files, openFiles, parseS3Path } from "../files/index.ts";
+import { openBatches } from "../batches/index.ts";
+import { type Files, openFiles, openProtocolFiles, parseS3Path } from "../files/index.ts";
 import { type Retention, startRetention } from "./index.ts";
 
 const day = 86_400_000;
@@ -48,7 +49,8 @@ beforeEach(async () => {
   ahead = 0;
   isTrusted = true;
   logged = "";
-  await database.sql`truncate ended_predictions, live_predictions, files, idempotency_keys, webhook_deliveries`;
+  await database.sql`truncate ended_predictions, live_predictions, deleted_predictions, files, idempotency_keys,
+    webhook_deliveries, webhook_attempts`;
 });
 afterAll(async () => {
   for (const one of running) await one.stop();
@@ -62,11 +64,17 @@ function node(change: Partial<Parameters<typeof startRetention>[0]> = {}): Reten
     database,
     blobs,
     files,
+    batches: openBatches({
+      database,
+      files: openProtocolFiles({ database, blobs, clock: systemClock, maxUploadBytes: 1000 }),
+    }),
     log,
     clock,
     resultDays: 30,
+    threadDays: 30,
     uploadDays: 0,
     deliveryDays: 30,
+    auditDays: 400,
     ...change,
   });
   running.push(one);
@@ -124,6 +132,22 @@ test("stored responses are deleted some days after they ended, and not while the
   const kept = [await insert(31, 29), await insert(29, 29), await insert(31, null, waiting)];
   await node().pass();
   const rows = await database.sql<{ id: string }[]>`select id from responses`;
+  expect(rows.map(({ id }) => id).sort()).toEqual(kept.sort());
+});
+
+test("marks of deleted contents are kept as long as results", async () => {
+  const mark = async (begun: number, deleted: number) => {
+    const at = (days: number) => new Date(Date.now() - days * day);
+    const id = `${firstIdAt("pred", at(begun))}${newId("prediction").slice(-16)}`;
+    await database.sql`
+      insert into deleted_predictions (id, user_id, created_at, deleted_at)
+      values (${id}, 'usr_a', ${at(begun)}, ${at(deleted)})`;
+    return id;
+  };
+  await mark(40, 31);
+  const kept = [await mark(40, 29), await mark(29, 29)];
+  await node().pass();
+  const rows = await database.sql<{ id: string }[]>`select id from deleted_predictions`;
   expect(rows.map(({ id }) => id).sort()).toEqual(kept.sort());
 });
 
@@ -201,6 +225,12 @@ test("expired deliveries, idempotency keys, key pairs, sign-ins and webhook secr
     (decode(repeat('01', 32), 'hex'), 'usr_k', now(), now() - interval '25 hours'),
     (decode(repeat('02', 32), 'hex'), 'usr_k', now(), now() - interval '23 hours')`;
   await sql`
+    insert into password_resets (user_id, token_hash, created_at, expires_at)
+    values ('usr_k', decode(repeat('01', 32), 'hex'), now(), now() - interval '25 hours')`;
+  await sql`
+    insert into sign_in_attempts (bucket, full_at) values
+    (1, now() - interval '25 hours'), (2, '-infinity'), (3, now() - interval '23 hours')`;
+  await sql`
     insert into api_keys (id, user_id, public, secret_hash, name, created_at, expires_at, session_ends_at) values
     ('key_own', 'usr_k', 'abcdefabcde1', decode(repeat('01', 32), 'hex'), '', now(), now() - interval '91 days', null),
     ('key_old', 'usr_k', 'abcdefabcde2', decode(repeat('02', 32), 'hex'), '', now(), null, now() - interval '91 days'),
@@ -216,6 +246,8 @@ test("expired deliveries, idempotency keys, key pairs, sign-ins and webhook secr
   expect(await ids(sql<{ id: string }[]>`select public as id from retired_key_pairs`)).toEqual(["000000000002"]);
   const links = sql<{ id: string }[]>`select left(encode(token_hash, 'hex'), 2) as id from sign_in_links`;
   expect(await ids(links)).toEqual(["02"]);
+  expect(await ids(sql<{ id: string }[]>`select user_id as id from password_resets`)).toEqual([]);
+  expect(await ids(sql<{ id: string }[]>`select bucket::text as id from sign_in_attempts`)).toEqual(["3"]);
   const revoked = sql<{ id: string }[]>`select id from api_keys where revoked_at is not null`;
   expect(await ids(revoked)).toEqual(["key_old"]);
   expect(await ids(sql<{ id: string }[]>`select number::text as id from webhook_secrets`)).toEqual(["2", "3"]);
@@ -276,7 +308,7 @@ describe("runs", () => {
   });
 
   test("are deleted in batches by several nodes", async () => {
-    await sql`truncate runs, run_steps, run_calls, run_events, run_confirmations, run_secrets`;
+    await sql`truncate runs, run_steps, run_calls, run_events, run_confirmations, run_secrets cascade`;
     for (let i = 0; i < 120; i++) await run(40, 31);
     const young = await run(1, 1);
     await Promise.all([node().pass(), node().pass()]);

@@ -1,11 +1,25 @@
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import type { Database, Sql } from "../../engines/database/database.ts";
 import type { Log } from "../../kernel/log.ts";
-import { deleteRetiredPairs, deleteSignInLinks, revokeEndedSessions } from "../accounts/index.ts";
+import {
+  deleteAccessTokens,
+  deleteFullBuckets,
+  deleteKeyDays,
+  deletePasswordResets,
+  deleteRetiredPairs,
+  deleteSignInLinks,
+  revokeEndedSessions,
+} from "../accounts/index.ts";
+import { deleteOldRecords } from "../audit/index.ts";
+import type { Batches } from "../batches/index.ts";
+import { deleteOldConnections, deleteUnusedClients, revokeLapsedConnections } from "../connected-apps/index.ts";
 import type { Files } from "../files/index.ts";
+import { deleteDeletedMarks } from "../history/index.ts";
 import { deleteForgottenInputs, deleteIdempotencyKeys, deleteOldResults } from "../predictions/index.ts";
 import { deleteOldResponses } from "../responses/index.ts";
-import { deleteOldRuns } from "../runs/index.ts";
+import { deleteOldRuns, deleteOldThreads } from "../runs/index.ts";
+import { deleteOldSamples } from "../series/index.ts";
+import { deleteOldDeliveries } from "../triggers/index.ts";
 import type { TrustedClock } from "../trusted-clock/index.ts";
 import { deleteDeliveries, deleteEndedSecrets } from "../webhooks/index.ts";
 
@@ -13,14 +27,19 @@ export interface RetentionDeps {
   database: Database;
   blobs: BlobStore;
   files: Files;
+  batches: Pick<Batches, "deleteOld">;
   log: Log;
   clock: TrustedClock;
   /** Days to keep results, output files, stored responses and agent runs after they ended. */
   resultDays: number;
+  /** Days to keep a thread with its runs after the last one ended. */
+  threadDays: number;
   /** Days to keep uploaded files; 0: until their owner deletes them. */
   uploadDays: number;
   /** Days to keep webhook delivery records. */
   deliveryDays: number;
+  /** Days to keep audit records; 0: forever. */
+  auditDays: number;
 }
 
 export interface Retention {
@@ -50,7 +69,8 @@ type DeleteSome = (sql: Sql, before: Date, limit: number) => Promise<number>;
  * nothing.
  */
 export function startRetention(deps: RetentionDeps): Retention {
-  const { database, blobs, files, log, clock, resultDays, uploadDays, deliveryDays } = deps;
+  const { database, blobs, files, batches, log, clock, resultDays, threadDays, uploadDays, deliveryDays, auditDays } =
+    deps;
   const ago = (now: number, days: number) => new Date(now - days * dayMs);
   const rows = (name: string, days: number, deleteSome: DeleteSome): Task => ({
     name,
@@ -66,6 +86,15 @@ export function startRetention(deps: RetentionDeps): Retention {
     step: (now) => files.dropOldUploads(ago(now, uploadDays)),
   };
 
+  const auditLog: Task = {
+    name: "audit records",
+    everyMs: hourMs,
+    async step(now) {
+      const dropped = await deleteOldRecords(database, ago(now, auditDays), batch);
+      return { dropped, more: dropped === batch };
+    },
+  };
+
   const tasks: Task[] = [
     {
       name: "results",
@@ -77,13 +106,34 @@ export function startRetention(deps: RetentionDeps): Retention {
       everyMs: hourMs,
       step: (now) => deleteOldRuns(database, ago(now, resultDays)),
     },
+    {
+      name: "threads",
+      everyMs: hourMs,
+      step: (now) => deleteOldThreads(database, ago(now, threadDays)),
+    },
+    {
+      name: "batches",
+      everyMs: hourMs,
+      step: (now) => batches.deleteOld(ago(now, resultDays)),
+    },
     rows("responses", resultDays, deleteOldResponses),
+    rows("deleted predictions", resultDays, deleteDeletedMarks),
     rows("deliveries", deliveryDays, deleteDeliveries),
+    // Senders repeat a delivery for days: a repeat must be recognised.
+    rows("trigger deliveries", Math.max(deliveryDays, 7), deleteOldDeliveries),
     rows("idempotency keys", 1, deleteIdempotencyKeys),
     rows("retired key pairs", 1, deleteRetiredPairs),
+    rows("days of keys", 32, deleteKeyDays),
     rows("sign-in links", 1, deleteSignInLinks),
+    rows("password reset links", 1, deletePasswordResets),
+    rows("sign-in attempts", 1, deleteFullBuckets),
     rows("ended sessions", 90, revokeEndedSessions),
+    rows("access tokens", 1, deleteAccessTokens),
+    rows("lapsed connections", 1, revokeLapsedConnections),
+    rows("old connections", 90, deleteOldConnections),
+    rows("unused clients", 1, deleteUnusedClients),
     rows("webhook secrets", 1, deleteEndedSecrets),
+    rows("samples of the load", 30, deleteOldSamples),
     {
       name: "abandoned uploads",
       everyMs: hourMs,
@@ -93,6 +143,7 @@ export function startRetention(deps: RetentionDeps): Retention {
       },
     },
     ...(uploadDays > 0 ? [uploads] : []),
+    ...(auditDays > 0 ? [auditLog] : []),
     {
       name: "deleted files",
       everyMs: hourMs,

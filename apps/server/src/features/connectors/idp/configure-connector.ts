@@ -1,8 +1,16 @@
+import type { Transaction } from "../../../engines/database/database.ts";
 import { AddressRefused, NetError } from "../../../engines/net/net.ts";
 import { Fault, fault, type Issue, throwIfAny } from "../../../kernel/errors.ts";
 import { isRecord } from "../../../kernel/is-record.ts";
+import { record } from "../../audit/index.ts";
 import { callTenant, type IdpContext, isOutage, type Tenant, TenantRefusal, WaitBudget } from "./call-tenant.ts";
-import { type Connector, sealContext, upsertConnector } from "./stored-connector.ts";
+import {
+  type Connector,
+  type ConnectorRow,
+  sealContext,
+  selectConnector,
+  upsertConnector,
+} from "./stored-connector.ts";
 import { claimWarnings, readClaims, uncheckedWarning } from "./token-claims.rules.ts";
 
 /** Small, and available in every tenant. */
@@ -22,11 +30,35 @@ export async function configureConnector(
     ...readClaims(tenant.token),
   };
   const sealedToken = context.vault.seal(tenant.token, sealContext(userId, tenant.domain));
-  await upsertConnector(context.database.sql, userId, { ...row, sealedToken });
+  await context.database.transaction(async (tx) => {
+    const before = await selectConnector(tx, userId);
+    await upsertConnector(tx, userId, { ...row, sealedToken });
+    await recordConnector(tx, "connector.put", userId, { before, after: row });
+  });
   context.log.info({ user_id: userId, tenant: tenant.domain }, "Stored the identity connector");
   // The check may find more than the token's claims reveal.
   const warnings = new Set([...checked, ...claimWarnings(row, context.clock.now())]);
   return { ...row, warnings: [...warnings] };
+}
+
+export function recordConnector(
+  tx: Transaction,
+  action: "connector.put" | "connector.delete",
+  userId: string,
+  { before, after }: { before?: ConnectorRow | undefined; after?: ConnectorRow },
+): Promise<void> {
+  const { domain = "" } = after ?? before ?? {};
+  return record(tx, {
+    action,
+    object: { id: "idp", name: domain },
+    ownerId: userId,
+    before: before && fieldsOf(before),
+    after: after && fieldsOf(after),
+  });
+}
+
+function fieldsOf({ domain, scopes, expiresAt }: ConnectorRow) {
+  return { domain, scopes, expires_at: expiresAt };
 }
 
 function readTenant(userId: string, given: { domain: string; token: string }): Tenant {

@@ -7,7 +7,7 @@ import type { Log } from "../../../kernel/log.ts";
 import { type Action, actions, upstreamOf } from "./action-table.ts";
 import { type CallerDeps, defaultTenantLimits, type IdpContext, realSleep, type TenantLimits } from "./call-tenant.ts";
 import { checkArguments } from "./check-arguments.ts";
-import { configureConnector } from "./configure-connector.ts";
+import { configureConnector, recordConnector } from "./configure-connector.ts";
 import { type ToolInfo, toolOf } from "./describe-action.rules.ts";
 import { callAction, previewWrite, type WritePreview } from "./preview-write.ts";
 import { type ActionOutcome, type Arguments, actionOrThrow, runAction } from "./run-action.ts";
@@ -79,7 +79,13 @@ export function openIdpConnector({ limits, sleep = realSleep, ...deps }: IdpDeps
     read: (userId) => readConnector(context, userId),
     trouble: (userId) => connectorTrouble(context, userId),
     async remove(userId) {
-      if (!(await deleteConnector(context.database.sql, userId))) {
+      const isDeleted = await context.database.transaction(async (tx) => {
+        const before = await selectConnector(tx, userId);
+        if (!before || !(await deleteConnector(tx, userId))) return false;
+        await recordConnector(tx, "connector.delete", userId, { before });
+        return true;
+      });
+      if (!isDeleted) {
         throw fault("not_found", "The identity connector is not set up");
       }
     },
