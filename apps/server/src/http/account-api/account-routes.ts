@@ -19,25 +19,28 @@ import { prefersOverJson } from "../foundation/preferred-type.rules.ts";
 import { callerOf } from "../foundation/require-caller.ts";
 import { route } from "../foundation/route.ts";
 import type { AccountApiDeps } from "./deps.ts";
-import { readDatedListQuery, readExpensesQuery } from "./money-queries.ts";
+import { readDatedListQuery, readExpensesQuery, readSeriesQuery } from "./money-queries.ts";
 import { entryToWire, expensesToWire, usageToWire } from "./records.ts";
 import { csvHeader, csvLines } from "./usage-csv.rules.ts";
 
-const { readMe, listUsage, listLedger, readExpenses } = accountOperations;
+const { readMe, listUsage, listLedger, readExpenses, readSeries } = accountOperations;
 
-export function accountRoutes(app: FastifyInstance, { billing, storageOf, version }: AccountApiDeps): void {
+export function accountRoutes(app: FastifyInstance, { billing, series, storageOf, version }: AccountApiDeps): void {
   app.get("/api/v2/openapi.json", async (request) => {
     // Loaded on demand: the document is large.
     const { accountDocument } = await import("@gantry/wire/openapi");
     return accountDocument(request.baseUrl, version);
   });
 
-  route(app, readMe, async ({ caller: { userId, username, role, plan } }): Promise<MeRecord> => {
+  route(app, readMe, async ({ caller: { userId, username, role, plan, team } }): Promise<MeRecord> => {
     const [{ balance, reserved }, { used, allowed }] = await Promise.all([billing.walletOf(userId), storageOf(userId)]);
     return {
       id: userId,
       username,
+      kind: team ? "team" : "person",
       role,
+      team_role: team?.role ?? null,
+      acting_user: team?.member.username ?? null,
       plan,
       balance: dollarsOfMicros(balance),
       reserved: dollarsOfMicros(reserved),
@@ -70,14 +73,23 @@ export function accountRoutes(app: FastifyInstance, { billing, storageOf, versio
     return listEnvelope(entries.map(entryToWire), page, total);
   });
 
+  route(app, readSeries, { unchecked: "query" }, async ({ caller, query }) => {
+    const { scope, username, ...request } = readSeriesQuery(query);
+    if (scope === "service") {
+      if (!administrates(caller)) throw fault("forbidden", "Only admins may read the figures of the service");
+      return series.read("everyone", request);
+    }
+    return series.read(await viewable(caller, username ?? caller.username, "figures"), request);
+  });
+
+  const administrates = (caller: Caller): boolean => caller.role === "admin" && mayAdministrate(caller);
+
   /** Refuses a caller who may not look before reading the query. */
-  async function viewable(caller: Caller, username: string): Promise<Scope> {
+  async function viewable(caller: Caller, username: string, what = "expenses"): Promise<Scope> {
     if (username === caller.username) return scopeOf(caller);
     const userId = usernamePattern.test(username) ? await billing.userIdOf(username) : undefined;
     if (userId === undefined) throw fault("not_found", "User not found");
-    if (caller.role !== "admin" || !mayAdministrate(caller)) {
-      throw fault("forbidden", "Only the user itself and an admin may see these expenses");
-    }
+    if (!administrates(caller)) throw fault("forbidden", `Only the user itself and an admin may see these ${what}`);
     return everythingOf(userId);
   }
 
@@ -102,7 +114,7 @@ export function accountRoutes(app: FastifyInstance, { billing, storageOf, versio
 /** Where expenses are served, and the first segments there that belong to other routes and so are not usernames. */
 const expensesAddresses = [
   { prefix: "", otherRoutes: firstSegments },
-  { prefix: readExpenses.base, otherRoutes: ["keys", "secrets", "aliases", "providers"] },
+  { prefix: readExpenses.base, otherRoutes: ["keys", "teams", "secrets", "aliases", "providers", "sessions"] },
 ];
 
 /** Reads each portion when the client has received the one before. */

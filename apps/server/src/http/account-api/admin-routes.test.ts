@@ -29,6 +29,7 @@ describe("POST /api/v2/admin/users", () => {
     expect(made.body).toEqual({
       id: expect.stringMatching(/^usr_/),
       username: "ann",
+      kind: "person",
       role: "user",
       plan: "free",
       disabled: false,
@@ -224,7 +225,21 @@ describe("POST /api/v2/admin/users/{username}/keys", () => {
     expect((await keysOf("ursula", { models: ["x"] })).status).toBe(422);
   });
 
-  it("405: reading them there", async () => {
-    expect((await site.call("GET", `${users}/ursula/keys`, { key: admin })).status).toBe(405);
+  it("lists them without secrets, and revokes one", async () => {
+    const made = await site.call("POST", `${users}/ursula/keys`, {
+      key: admin,
+      body: { name: "to revoke", monthly_limit: 3 },
+    });
+    const listed = await site.call("GET", `${users}/ursula/keys`, { key: admin });
+    const found = listed.body.results.find(({ id }: { id: string }) => id === made.body.id);
+    expect(found).toMatchObject({ name: "to revoke", monthly_limit: 3, spent: 0 });
+    expect(found).not.toHaveProperty("key");
+    const address = `${users}/ursula/keys/${made.body.id}`;
+    expect((await site.call("DELETE", address, { key: admin })).status).toBe(204);
+    expect((await site.call("GET", "/api/v2/me", { key: made.body.key })).status).toBe(401);
+    expect((await site.call("DELETE", address, { key: admin })).status).toBe(404);
+    expect((await site.call("GET", `${users}/unknown/keys`, { key: admin })).status).toBe(404);
+    expect((await site.call("GET", `${users}/ursula`, { key: admin })).body).toMatchObject({ username: "ursula" });
+    expect((await site.call("GET", `${users}/unknown`, { key: admin })).status).toBe(404);
   });
 });

@@ -1,7 +1,7 @@
-import { type PlanRecord, type TakeDownRecord, usernamePattern } from "@gantry/wire";
+import { isId, type PlanRecord, type TakeDownRecord, usernamePattern } from "@gantry/wire";
 import { accountOperations } from "@gantry/wire/operations";
 import type { FastifyInstance } from "fastify";
-import { type Plan, readKeyRequest, type User } from "../../features/accounts/index.ts";
+import { type Plan, readKeyChange, readKeyRequest, type User } from "../../features/accounts/index.ts";
 import type { Agents, AgentWithRevision } from "../../features/agents/index.ts";
 import { readCreditRequest, type Wallet } from "../../features/billing/index.ts";
 import type { Marketplace } from "../../features/marketplace/index.ts";
@@ -12,7 +12,15 @@ import { acceptEmptyBodies } from "../foundation/parse-json.ts";
 import { route } from "../foundation/route.ts";
 import type { AccountApiDeps } from "./deps.ts";
 import { readDatedListQuery } from "./money-queries.ts";
-import { creditToWire, entryToWire, ledgerToWire, newKeyToWire, overviewToWire, userToWire } from "./records.ts";
+import {
+  creditToWire,
+  entryToWire,
+  keyToWire,
+  ledgerToWire,
+  newKeyToWire,
+  overviewToWire,
+  userToWire,
+} from "./records.ts";
 
 const operations = accountOperations;
 
@@ -28,11 +36,17 @@ export function requireUsername(username: string): string {
   return username;
 }
 
+/** Keeps text that cannot be an id from the database. */
+export function requireKeyId(text: string): string {
+  if (!isId("key", text)) throw fault("not_found", "Key not found");
+  return text;
+}
+
 function userRoutes(app: FastifyInstance, { accounts, billing, clock }: AccountApiDeps): void {
   const withWallet = async (user: User) => userToWire(user, await billing.walletOf(user.id));
 
   route(app, operations.listUsers, async ({ query }) => {
-    const { entries, total } = await accounts.listUsers(rangeOf(query));
+    const { entries, total } = await accounts.listUsers(rangeOf(query), query.kind);
     const wallets = await billing.walletsOf(entries.map(({ id }) => id));
     const records = entries.map((user, n) => userToWire(user, wallets[n] as Wallet));
     return listEnvelope(records, query, total);
@@ -40,9 +54,27 @@ function userRoutes(app: FastifyInstance, { accounts, billing, clock }: AccountA
 
   route(app, operations.createUser, async ({ body }) => withWallet(await accounts.createUser(body)));
 
-  route(app, operations.changeUser, async ({ params, body }) =>
-    withWallet(await accounts.changeUser(requireUsername(params.username), body)),
+  route(app, operations.readUser, async ({ params }) =>
+    withWallet(await accounts.readUser(requireUsername(params.username))),
   );
+
+  route(app, operations.changeUser, async ({ caller, params, body }) =>
+    withWallet(await accounts.changeUser(requireUsername(params.username), body, caller)),
+  );
+
+  route(app, operations.listKeysOf, async ({ params, query }) => {
+    const { entries, total } = await accounts.listKeysOf(requireUsername(params.username), rangeOf(query));
+    return listEnvelope(entries.map(keyToWire), query, total);
+  });
+
+  route(app, operations.changeKeyOf, { unchecked: "body" }, async ({ params, body = {} }) => {
+    const change = readKeyChange(body, clock.now());
+    return keyToWire(await accounts.changeKeyOf(requireUsername(params.username), requireKeyId(params.id), change));
+  });
+
+  route(app, operations.revokeKeyOf, async ({ params: { username, id } }) => {
+    await accounts.revokeKeyOf(requireUsername(username), requireKeyId(id));
+  });
 
   route(app, operations.createKeyFor, { unchecked: "body" }, async ({ params, body = {} }) => {
     const wanted = readKeyRequest(body, clock.now());
@@ -50,7 +82,7 @@ function userRoutes(app: FastifyInstance, { accounts, billing, clock }: AccountA
   });
 }
 
-function walletRoutes(app: FastifyInstance, { billing }: AccountApiDeps): void {
+function walletRoutes(app: FastifyInstance, { billing, keeps }: AccountApiDeps): void {
   route(app, operations.creditUser, { unchecked: "body" }, async ({ caller, params, body = {}, request }) => {
     const credited = await billing.creditUser({
       adminId: caller.userId,
@@ -71,7 +103,7 @@ function walletRoutes(app: FastifyInstance, { billing }: AccountApiDeps): void {
 
   route(app, operations.checkLedger, async () => ledgerToWire(await billing.checkBooks()));
 
-  route(app, operations.readOverview, async () => overviewToWire(await billing.readOverview()));
+  route(app, operations.readOverview, async () => overviewToWire(await billing.readOverview(), keeps));
 }
 
 function planRoutes(app: FastifyInstance, { accounts }: AccountApiDeps): void {

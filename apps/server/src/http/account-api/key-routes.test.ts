@@ -83,7 +83,10 @@ describe("GET /api/v2/me", () => {
     expect(me.body).toEqual({
       id: expect.stringMatching(/^usr_/),
       username: "kim",
+      kind: "person",
       role: "user",
+      team_role: null,
+      acting_user: null,
       plan: "free",
       balance: 0,
       reserved: 0,
@@ -98,12 +101,19 @@ describe("POST /api/v2/keys", () => {
     const made = await site.call("POST", "/api/v2/keys", { key });
     expect(made.status).toBe(201);
     expect(made.body).toEqual({
+      connected_app: null,
+      member: null,
       id: expect.stringMatching(/^key_/),
       public: made.body.key.slice(3, 15),
       name: "",
       expires_at: null,
       models: null,
       monthly_limit: null,
+      daily_limit: null,
+      tokens_per_minute: null,
+      keep_inputs: true,
+      spent: null,
+      spent_today: null,
       created_at: expect.any(String),
       last_used_at: null,
       key: expect.stringMatching(/^gk_[0-9a-z]{12}_[0-9a-z]{40}$/),

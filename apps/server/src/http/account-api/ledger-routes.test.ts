@@ -43,14 +43,15 @@ describe.each(ways)("GET %s", (path, keyOf) => {
     const [id, created_at] = [expect.any(Number), expect.any(String)];
     expect(body).toEqual({
       results: [
-        { id, created_at, kind: "correction", amount: -1.5, reference: null, reason: "too much" },
-        { id, created_at, kind: "credit", amount: 5, reference: null, reason: "invoice 1907" },
+        { id, created_at, kind: "correction", amount: -1.5, reference: null, model_name: null, reason: "too much" },
+        { id, created_at, kind: "credit", amount: 5, reference: null, model_name: null, reason: "invoice 1907" },
         {
           id,
           created_at: "2026-01-31T12:00:00.000123Z",
           kind: "charge",
           amount: -0.03,
           reference: "pred_a",
+          model_name: "ann/model",
           reason: null,
         },
       ],

@@ -1,8 +1,11 @@
-import { datedListQuery, expensesQuery } from "@gantry/wire";
-import { type ExpensesRequest, type Moment, readMoment, type TimeRange } from "../../features/billing/index.ts";
+import { datedListQuery, expensesQuery, managementPage, seriesQuery } from "@gantry/wire";
+import type { Operation } from "@gantry/wire/operations";
+import type { ExpensesRequest, TimeRange } from "../../features/billing/index.ts";
+import type { SeriesRequest } from "../../features/series/index.ts";
 import { type Issue, throwIfAny } from "../../kernel/errors.ts";
 import { schemaIssues } from "../../kernel/schema-issues.ts";
 import { type PageQuery, queryIssues } from "../foundation/page-query.ts";
+import { readTime, timeRangeIn } from "../foundation/time-range.ts";
 
 interface DatedList {
   page: PageQuery;
@@ -12,17 +15,35 @@ interface DatedList {
 }
 
 /** Everything wrong with the query comes in one fault. */
-export function readDatedListQuery(query: unknown): DatedList {
+export function readDatedListQuery(
+  query: unknown,
+  schema: NonNullable<Operation["query"]> = datedListQuery,
+): DatedList {
   const given = Object(query) as Record<string, unknown>;
-  const issues = queryIssues(datedListQuery, given);
-  const from = readTime(given, "from_date", "datetime_parsing", issues);
-  const to = readTime(given, "to_date", "datetime_parsing", issues);
-  if (from !== undefined && to !== undefined && from > to) {
-    issues.push({ type: "value_error", loc: ["query", "from_date"], msg: "from_date must not be after to_date" });
-  }
+  const issues = queryIssues(schema, given);
+  const range = timeRangeIn(given, issues);
   throwIfAny(issues);
   const wantsPage = given.page !== undefined || given.page_size !== undefined;
-  return { page: datedListQuery.parse(given), wantsPage, range: { from, to } };
+  return { page: managementPage.parse(given), wantsPage, range };
+}
+
+interface SeriesQuery extends SeriesRequest {
+  scope: "own" | "service";
+  username: string | undefined;
+}
+
+export function readSeriesQuery(query: unknown): SeriesQuery {
+  const given = Object(query) as Record<string, unknown>;
+  const issues = queryIssues(seriesQuery, given);
+  const from = readTime(given, "from_date", "datetime_parsing", issues);
+  const to = readTime(given, "to_date", "datetime_parsing", issues);
+  throwIfAny(issues);
+  const { metric, step, group_by: groupBy, model, key_id: keyId, mode, scope, username } = seriesQuery.parse(given);
+  if (scope === "service" && username !== undefined) {
+    const msg = "scope=service covers all users. Leave out username.";
+    throwIfAny([{ type: "value_error", loc: ["query", "username"], msg }]);
+  }
+  return { metric, from, to, step, groupBy, model, keyId, mode, scope, username };
 }
 
 /** The specification answers an invalid query of this route with 400. */
@@ -36,21 +57,4 @@ export function readExpensesQuery(query: unknown): ExpensesRequest {
   }
   throwIfAny(issues);
   return { start, end, page: expensesQuery.parse(given).page };
-}
-
-function readTime(
-  query: Record<string, unknown>,
-  name: string,
-  type: Issue["type"],
-  issues: Issue[],
-): Moment | undefined {
-  const text = query[name];
-  if (text === undefined) return undefined;
-  // A parameter given twice arrives as a list.
-  const moment = typeof text === "string" ? readMoment(text) : undefined;
-  if (moment === undefined) {
-    const msg = "The value must be one ISO 8601 date and time, as 2026-01-31T23:59:59 (UTC unless it has a zone)";
-    issues.push({ type, loc: ["query", name], msg, input: text });
-  }
-  return moment;
 }

@@ -39,6 +39,9 @@ describe("GET /api/v2/me", () => {
     expect(await me(key)).toEqual({
       id,
       username: "meike",
+      kind: "person",
+      team_role: null,
+      acting_user: null,
       role: "user",
       plan: "free",
       balance: 12.5,

@@ -19,6 +19,7 @@ import {
   type UsageRow,
   type Wallet,
 } from "../../features/billing/index.ts";
+import { hostOf } from "../../features/connected-apps/index.ts";
 import { dollarsOfMicros } from "../../kernel/money.ts";
 
 export function keyToWire(key: Key): KeyRecord {
@@ -29,8 +30,15 @@ export function keyToWire(key: Key): KeyRecord {
     expires_at: key.expiresAt?.toISOString() ?? null,
     models: key.models && [...key.models],
     monthly_limit: key.monthlyLimitMicros === null ? null : dollarsOfMicros(key.monthlyLimitMicros),
+    daily_limit: key.dailyLimitMicros == null ? null : dollarsOfMicros(key.dailyLimitMicros),
+    tokens_per_minute: key.tokensPerMinute ?? null,
+    keep_inputs: key.keepsInputs,
+    spent: key.monthlyLimitMicros === null ? null : dollarsOfMicros(key.spentMicros),
+    spent_today: key.dailyLimitMicros == null ? null : dollarsOfMicros(key.spentTodayMicros),
     created_at: key.createdAt.toISOString(),
     last_used_at: key.lastUsedAt?.toISOString() ?? null,
+    member: key.member,
+    connected_app: key.connectedApp && { name: key.connectedApp.name, host: hostOf(key.connectedApp.redirectUri) },
   };
 }
 
@@ -42,6 +50,7 @@ export function userToWire(user: User, { balance, reserved }: Wallet): UserRecor
   return {
     id: user.id,
     username: user.username,
+    kind: user.kind,
     role: user.role,
     plan: user.plan,
     disabled: user.disabledAt !== null,
@@ -78,6 +87,7 @@ export function entryToWire(entry: LedgerEntry): LedgerEntryRecord {
     kind: entry.kind as LedgerEntryRecord["kind"],
     amount: dollarsOfMicros(entry.amount),
     reference: entry.reference,
+    model_name: entry.modelName,
     reason: entry.reason,
   };
 }
@@ -117,7 +127,7 @@ export function creditToWire({ balance, entry }: Credited): CreditRecord {
   };
 }
 
-export function overviewToWire({ books, ...overview }: Overview): OverviewRecord {
+export function overviewToWire({ books, ...overview }: Overview, keeps: OverviewRecord["keeps"]): OverviewRecord {
   const turnover = ({ requests, paid, spent }: Overview["today"]) => ({
     requests,
     paid_requests: paid,
@@ -142,6 +152,7 @@ export function overviewToWire({ books, ...overview }: Overview): OverviewRecord
       outside: dollarsOfMicros(books.outside),
       sum: dollarsOfMicros(books.sum),
     },
+    keeps,
     currency: "USD",
   };
 }

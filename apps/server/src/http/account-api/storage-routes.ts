@@ -1,9 +1,9 @@
-import { type DeliveryRecord, type FileRecord, isId } from "@gantry/wire";
+import { type DeliveryDetailsRecord, type DeliveryRecord, type FileRecord, isId } from "@gantry/wire";
 import { accountOperations } from "@gantry/wire/operations";
 import type { FastifyInstance } from "fastify";
 import { scopeOf } from "../../features/accounts/index.ts";
 import type { Files, ListedFile } from "../../features/files/index.ts";
-import type { Delivery, Webhooks } from "../../features/webhooks/index.ts";
+import { type Delivery, type DeliveryDetails, isTest, type Webhooks } from "../../features/webhooks/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { listEnvelope, rangeOf } from "../foundation/page-query.ts";
 import { acceptEmptyBodies } from "../foundation/parse-json.ts";
@@ -24,8 +24,10 @@ export async function storageRoutes(app: FastifyInstance, deps: StorageRouteDeps
 }
 
 function fileRoutes(app: FastifyInstance, { files }: StorageRouteDeps): void {
-  route(app, operations.listFiles, async ({ caller, query }) => {
-    const { entries, total } = await files.listFiles(scopeOf(caller), rangeOf(query));
+  route(app, operations.listFiles, async ({ caller, query, request }) => {
+    const { q, origin } = query;
+    const wanted = { q, origin, base: request.baseUrl };
+    const { entries, total } = await files.listFiles(scopeOf(caller), wanted, rangeOf(query));
     return listEnvelope(entries.map(fileToWire), query, total);
   });
 
@@ -37,11 +39,22 @@ function fileRoutes(app: FastifyInstance, { files }: StorageRouteDeps): void {
 
 export function webhookRoutes(app: FastifyInstance, { webhooks }: Pick<StorageRouteDeps, "webhooks">): void {
   route(app, operations.listDeliveries, async ({ caller, query }) => {
-    const { prediction_id: predictionId, status } = query;
-    if (predictionId !== undefined && !isId("prediction", predictionId)) return listEnvelope([], query, 0);
-    const { deliveries, total } = await webhooks.list(scopeOf(caller), { predictionId, status }, rangeOf(query));
+    const { prediction_id: predictionId, run_id: runId, status } = query;
+    if (predictionId !== undefined && !isId("prediction", predictionId) && !isId("event", predictionId))
+      return listEnvelope([], query, 0);
+    if (runId !== undefined && !isId("run", runId)) return listEnvelope([], query, 0);
+    const { deliveries, total } = await webhooks.list(scopeOf(caller), { predictionId, runId, status }, rangeOf(query));
     return listEnvelope(deliveries.map(deliveryToWire), query, total);
   });
+
+  route(app, operations.readDelivery, async ({ caller, params: { id } }) => {
+    if (!isId("delivery", id)) throw fault("not_found", "Delivery not found");
+    return detailsToWire(await webhooks.read(scopeOf(caller), id));
+  });
+
+  route(app, operations.sendTestEvent, async ({ caller, body: { url } }) =>
+    deliveryToWire(await webhooks.sendTest(caller.userId, url)),
+  );
 
   route(app, operations.resendDelivery, async ({ caller, params: { id } }) => {
     if (!isId("delivery", id)) throw fault("not_found", "Delivery not found");
@@ -63,6 +76,9 @@ function fileToWire(file: ListedFile): FileRecord {
     content_type: file.contentType,
     size: file.size,
     prediction_id: file.predictionId,
+    model_name: file.modelName,
+    prompt: file.prompt,
+    link: file.link,
     created_at: file.createdAt.toISOString(),
     stored_at: file.storedAt?.toISOString() ?? null,
   };
@@ -71,7 +87,10 @@ function fileToWire(file: ListedFile): FileRecord {
 function deliveryToWire(delivery: Delivery): DeliveryRecord {
   return {
     id: delivery.id,
-    prediction_id: delivery.predictionId,
+    kind: kindOf(delivery),
+    prediction_id: delivery.runId === null ? delivery.predictionId : null,
+    run_id: delivery.runId,
+    event: delivery.event,
     url: delivery.url,
     status: delivery.status,
     attempts: delivery.attempts,
@@ -79,5 +98,26 @@ function deliveryToWire(delivery: Delivery): DeliveryRecord {
     next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
     last_error: delivery.lastError,
     created_at: delivery.createdAt.toISOString(),
+  };
+}
+
+function kindOf(delivery: Delivery): DeliveryRecord["kind"] {
+  if (delivery.runId !== null) return "run";
+  return isTest(delivery) ? "test" : "prediction";
+}
+
+function detailsToWire({ headers, payload, attemptLog, ...delivery }: DeliveryDetails): DeliveryDetailsRecord {
+  return {
+    ...deliveryToWire(delivery),
+    headers,
+    payload,
+    attempt_log: attemptLog.map(({ number, at, status, error, latencyMs, responseBody }) => ({
+      number,
+      at: at?.toISOString() ?? null,
+      status,
+      error,
+      latency_ms: latencyMs,
+      response_body: responseBody,
+    })),
   };
 }

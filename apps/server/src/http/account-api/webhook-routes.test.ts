@@ -76,6 +76,9 @@ describe("GET /api/v2/webhooks/deliveries", () => {
     expect(first.body.total_pages).toBe(Math.ceil(first.body.total_count / 2));
     expect(first.body.results[0]).toEqual({
       id: expect.stringMatching(/^dlv_/),
+      kind: "prediction",
+      run_id: null,
+      event: null,
       prediction_id: made[2],
       url: "https://receiver.example/hook",
       status: "pending",

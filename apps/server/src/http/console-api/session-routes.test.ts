@@ -49,6 +49,8 @@ describe("signing in with a link", () => {
       name: "Console",
       models: null,
       monthly_limit: null,
+      daily_limit: null,
+      tokens_per_minute: null,
       expires_at: session.expires_at,
     });
   });
@@ -84,9 +86,9 @@ describe("signing in with a key", () => {
   it("200: the session is that key, with what it is confined to", async () => {
     const made = await site.call("POST", "/api/v2/keys", { key: kim, body: { models: ["gantry/image"] } });
     const answer = await signIn({ key: ` ${made.body.key}\n` });
-    const key = { name: "", models: ["gantry/image"], monthly_limit: null };
+    const key = { name: "", models: ["gantry/image"], monthly_limit: null, daily_limit: null, tokens_per_minute: null };
     const who = { username: "kim", role: "user", expires_at: expect.any(String) };
-    expect([answer.status, answer.body]).toEqual([200, { ...who, key }]);
+    expect([answer.status, answer.body]).toEqual([200, { ...who, key, trace_url: null }]);
     expect(cookieOf(answer)).toMatch(/Max-Age=(43200|4319\d)$/);
     const link = await site.call("POST", "/api/v2/sign-in-links", { headers: asked(sessionIn(answer)), body: {} });
     expect(link.status).toBe(403);
@@ -104,7 +106,9 @@ describe("signing in with a key", () => {
   it("200: counts for the key, also its monthly limit, and ends when the key is revoked", async () => {
     const made = await site.call("POST", "/api/v2/keys", { key: kim, body: { name: "ci", monthly_limit: 0.02 } });
     const answer = await signIn({ key: made.body.key });
-    expect(answer.body.key).toEqual({ name: "ci", models: null, monthly_limit: 0.02 });
+    expect(answer.body.key).toEqual({
+      ...{ name: "ci", models: null, monthly_limit: 0.02, daily_limit: null, tokens_per_minute: null },
+    });
     const { results } = (await site.call("GET", "/api/v2/keys", { key: kim })).body;
     expect(results.filter(({ name }: { name: string }) => name === "ci")).toHaveLength(1);
     expect((await site.call("DELETE", `/api/v2/keys/${made.body.id}`, { key: kim })).status).toBe(204);

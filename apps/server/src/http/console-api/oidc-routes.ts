@@ -1,0 +1,88 @@
+import type { SignInProblem } from "@gantry/wire";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type Accounts, asPresentedSession } from "../../features/accounts/index.ts";
+import type { Audit } from "../../features/audit/index.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { cameByTls, cookieOf, hiddenCookie, sessionCookie } from "../foundation/credentials.ts";
+
+interface OidcRouteDeps {
+  accounts: Pick<Accounts, "authenticate" | "beginOidcSignIn" | "finishOidcSignIn" | "oidcSignOutUrl">;
+  audit: Pick<Audit, "signInRefused">;
+  clock: Clock;
+}
+
+/** Exists from the start of a sign-in until the provider sends the browser back. */
+const flowCookie = "gantry_oidc";
+const flowPath = "/console/api/oidc";
+/** The ID token, which the provider asks for when the person signs out. */
+const hintCookie = "gantry_oidc_hint";
+const hintPath = "/console/api/session";
+/** Browsers refuse longer cookies. Without it, the provider asks the person before it signs out. */
+const longestHint = 3500;
+
+/** Signing in at an OpenID provider. The browser itself opens these addresses, so failures lead to the sign-in page. */
+export function oidcRoutes(app: FastifyInstance, { accounts, audit, clock }: OidcRouteDeps) {
+  // HEAD would begin a sign-in, or use one up.
+  app.get(`${flowPath}/start`, { exposeHeadRoute: false }, async (request, reply) => {
+    const { from } = request.query as Record<string, unknown>;
+    const begun = await accounts.beginOidcSignIn({ base: request.baseUrl, from: consolePath(from) });
+    if (begun.problem !== undefined) return toSignIn(reply, begun.problem, begun.from);
+    setFlow(request, reply, begun.flow, begun.lifeMs);
+    return reply.redirect(begun.url, 303);
+  });
+
+  app.get(`${flowPath}/callback`, { exposeHeadRoute: false }, async (request, reply) => {
+    const { url, headers, client } = request;
+    const query = new URLSearchParams(url.replace(/^[^?]*\??/, ""));
+    const ended = await accounts.finishOidcSignIn({ sealed: cookieOf(headers, flowCookie), query }, client);
+    setFlow(request, reply, "", 0);
+    if (ended.problem !== undefined) {
+      await audit.signInRefused("oidc");
+      return toSignIn(reply, ended.problem, ended.from);
+    }
+    const { sessionEndsAt } = await accounts.authenticate(asPresentedSession(ended.session));
+    const maxAgeMs = (sessionEndsAt?.getTime() ?? 0) - clock.now().getTime();
+    const isSecure = cameByTls(request);
+    reply.header("set-cookie", sessionCookie(ended.session, { maxAgeMs, isSecure }));
+    if (ended.idToken.length <= longestHint) {
+      reply.header("set-cookie", hiddenCookie(hintCookie, ended.idToken, { maxAgeMs, isSecure, path: hintPath }));
+    }
+    return reply.redirect(`/console${consolePath(ended.from)}`, 303);
+  });
+
+  const forget = (request: FastifyRequest, reply: FastifyReply): string | undefined => {
+    const idToken = cookieOf(request.headers, hintCookie);
+    if (idToken !== undefined) {
+      reply.header("set-cookie", hiddenCookie(hintCookie, "", { maxAgeMs: 0, isSecure: false, path: hintPath }));
+    }
+    return idToken;
+  };
+
+  return {
+    /** After signing in another way, signing out must not end the session at the provider. */
+    forget,
+    /** Where the browser signs out at the provider; undefined if the session was not opened there. */
+    async signOutUrl(request: FastifyRequest, reply: FastifyReply): Promise<string | undefined> {
+      const idToken = forget(request, reply);
+      return idToken === undefined ? undefined : accounts.oidcSignOutUrl({ base: request.baseUrl, idToken });
+    },
+  };
+}
+
+function setFlow(request: FastifyRequest, reply: FastifyReply, flow: string, maxAgeMs: number): void {
+  const options = { maxAgeMs, isSecure: cameByTls(request), path: flowPath, sameSite: "Lax" } as const;
+  reply.header("set-cookie", hiddenCookie(flowCookie, flow, options));
+}
+
+function toSignIn(reply: FastifyReply, problem: SignInProblem, from: string): FastifyReply {
+  const query = new URLSearchParams({ problem, ...(from !== "/" && { from }) });
+  return reply.redirect(`/console/sign-in?${query}`, 303);
+}
+
+/** A path inside of the console; everything else is its first page. The browser must not be led to another site. */
+function consolePath(from: unknown): string {
+  if (typeof from !== "string" || !/^\/(?![/\\])/.test(from)) return "/";
+  const url = URL.parse(`/console${from}`, "http://console.invalid");
+  if (url?.host !== "console.invalid" || !url.pathname.startsWith("/console/")) return "/";
+  return url.href.slice(`${url.origin}/console`.length);
+}
