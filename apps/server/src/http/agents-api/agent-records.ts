@@ -1,12 +1,12 @@
-import type { AgentCard, AgentCreatedRecord, AgentRecord, RevisionEntry, RevisionRecord } from "@gantry/wire";
 import type {
-  Agent,
-  AgentCosts,
-  AgentWithRevision,
-  Revision,
-  RevisionHead,
-  SeenAgent,
-} from "../../features/agents/index.ts";
+  AgentActivity,
+  AgentCard,
+  AgentCreatedRecord,
+  AgentRecord,
+  RevisionEntry,
+  RevisionRecord,
+} from "@gantry/wire";
+import type { Agent, AgentCosts, AgentWithRevision, Revision, RevisionHead } from "../../features/agents/index.ts";
 import type { Listing } from "../../features/marketplace/index.ts";
 
 const statusOf = ({ publishedRevisionId }: Agent) => (publishedRevisionId === null ? "unpublished" : "published");
@@ -25,30 +25,39 @@ export function agentCreatedRecord({ agent, revision }: AgentWithRevision): Agen
 }
 
 /** An agent as its owner reads it. */
-export function agentRecord({ agent, revision }: AgentWithRevision): AgentRecord {
+export function agentRecord({ agent, revision }: AgentWithRevision, activity: AgentActivity): AgentRecord {
   return {
     id: agent.id,
     slug: agent.slug,
     owner: agent.owner,
     ...revision.snapshot,
+    description: revision.snapshot.description ?? null,
+    webhook: revision.snapshot.webhook ?? null,
+    memory: revision.snapshot.memory ?? null,
     status: statusOf(agent),
     visibility: agent.visibility,
     ...(agent.takenDown && { taken_down: { at: agent.takenDown.at, reason: agent.takenDown.reason } }),
     published_revision_id: agent.publishedRevisionId,
     latest_revision_id: agent.latestRevisionId,
     warnings: [...revision.warnings],
+    activity,
     created_at: agent.createdAt.toISOString(),
     updated_at: agent.updatedAt.toISOString(),
   };
 }
 
 /** An agent as other users see it. Field by field, so that new fields of a snapshot stay private. */
-export function agentCard(listing: Listing, { models, agents }: AgentCosts): AgentCard {
+export function agentCard(
+  listing: Listing,
+  { models, agents, connectors }: AgentCosts,
+  activity: AgentActivity,
+): AgentCard {
   return {
     id: listing.id,
     slug: listing.slug,
     owner: listing.owner,
     name: listing.name,
+    description: listing.description,
     status: "published",
     visibility: listing.visibility,
     input_schema: listing.inputSchema,
@@ -56,23 +65,22 @@ export function agentCard(listing: Listing, { models, agents }: AgentCosts): Age
     pricing: listing.pricing,
     models,
     agents,
+    connectors,
+    activity,
     created_at: listing.createdAt.toISOString(),
     published_at: listing.publishedAt.toISOString(),
   };
 }
 
-export function seenAgent(seen: SeenAgent, costsOf: (agentId: string) => AgentCosts): AgentRecord | AgentCard {
-  return seen.isCard ? agentCard(listingOf(seen), costsOf(seen.agent.id)) : agentRecord(seen);
-}
-
 /** An agent found by its id, as the marketplace lists it. */
-function listingOf({ agent, revision }: AgentWithRevision): Listing {
+export function listingOf({ agent, revision }: AgentWithRevision): Listing {
   return {
     id: agent.id,
     slug: agent.slug,
     owner: agent.owner,
     visibility: agent.visibility,
     name: revision.snapshot.name,
+    description: revision.snapshot.description ?? null,
     inputSchema: revision.snapshot.input_schema,
     outputSchema: revision.snapshot.output_schema,
     pricing: revision.snapshot.pricing,
@@ -90,6 +98,9 @@ export function revisionRecord(revision: Revision): RevisionRecord {
     ...revisionEntry(revision),
     agent_id: revision.agentId,
     ...revision.snapshot,
+    description: revision.snapshot.description ?? null,
+    webhook: revision.snapshot.webhook ?? null,
+    memory: revision.snapshot.memory ?? null,
     warnings: [...revision.warnings],
   };
 }

@@ -248,6 +248,9 @@ describe("others", () => {
     expect(agentCard.strict().parse(card.body)).toEqual(card.body);
     expect(card.body).toEqual({
       id,
+      description: null,
+      connectors: [],
+      activity: { runs: 0, succeeded: 0, failed: 0, last_run_at: null },
       slug: expect.stringMatching(/^weather-reporter/),
       owner: "ann",
       name: "Weather Reporter",

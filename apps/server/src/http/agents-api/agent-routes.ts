@@ -1,28 +1,38 @@
 import type { ToolRecord } from "@gantry/wire";
 import { agentsOperations } from "@gantry/wire/operations";
 import type { Caller } from "../../features/accounts/index.ts";
-import type { Agents, SeenAgent } from "../../features/agents/index.ts";
+import type { Agents, AgentWithRevision, SeenAgent } from "../../features/agents/index.ts";
 import type { Marketplace } from "../../features/marketplace/index.ts";
 import { route } from "../foundation/route.ts";
 import {
   agentCard,
   agentCreatedRecord,
   agentRecord,
+  listingOf,
   revisionEntry,
   revisionRecord,
-  seenAgent,
 } from "./agent-records.ts";
 import type { AgentsRoutes } from "./agents-api.ts";
 
 const operations = agentsOperations;
 
 /** Agents and their revisions. */
-export function agentRoutes(agents: Agents): AgentsRoutes {
+export function agentRoutes(agents: Agents, marketplace: Pick<Marketplace, "activityOf">): AgentsRoutes {
   async function shownTo(caller: Caller, seen: readonly SeenAgent[]) {
     const cards = seen.filter(({ isCard }) => isCard).map(({ agent }) => agent.id);
-    if (cards.length === 0) return seen.map(agentRecord);
-    const costsOf = await agents.costsOf(caller.userId, cards);
-    return seen.map((one) => seenAgent(one, costsOf));
+    const [activityOf, costsOf] = await Promise.all([
+      marketplace.activityOf(seen.map(({ agent }) => agent.id)),
+      agents.costsOf(caller.userId, cards),
+    ]);
+    return seen.map((one) => {
+      const { id } = one.agent;
+      return one.isCard ? agentCard(listingOf(one), costsOf(id), activityOf(id)) : agentRecord(one, activityOf(id));
+    });
+  }
+
+  async function ownRecord(own: AgentWithRevision) {
+    const { id } = own.agent;
+    return agentRecord(own, (await marketplace.activityOf([id]))(id));
   }
 
   return (app) => {
@@ -41,7 +51,7 @@ export function agentRoutes(agents: Agents): AgentsRoutes {
     });
 
     route(app, operations.changeAgent, { unchecked: "body" }, async ({ caller, params, body }) =>
-      agentRecord(await agents.changeAgent(caller, params.agent_id, body)),
+      ownRecord(await agents.changeAgent(caller, params.agent_id, body)),
     );
 
     route(app, operations.deleteAgent, async ({ caller, params }) => {
@@ -49,7 +59,7 @@ export function agentRoutes(agents: Agents): AgentsRoutes {
     });
 
     route(app, operations.publishAgent, { unchecked: "body" }, async ({ caller, params, body }) =>
-      agentRecord(await agents.publishAgent(caller, params.agent_id, body)),
+      ownRecord(await agents.publishAgent(caller, params.agent_id, body)),
     );
 
     route(app, operations.listRevisions, async ({ caller, params, query }) => {
@@ -72,18 +82,23 @@ export function marketplaceRoutes(marketplace: Marketplace, agents: Pick<Agents,
     route(app, operations.listMarketplaceAgents, async ({ caller, query: { limit, offset, q } }) => {
       const { entries, total } = await marketplace.listAgents({ q, limit, offset });
       const ids = entries.map(({ id }) => id);
-      const costsOf = await agents.costsOf(caller.userId, ids);
-      return { agents: entries.map((entry) => agentCard(entry, costsOf(entry.id))), total, limit, offset };
+      const [costsOf, activityOf] = await Promise.all([
+        agents.costsOf(caller.userId, ids),
+        marketplace.activityOf(ids),
+      ]);
+      const cards = entries.map((entry) => agentCard(entry, costsOf(entry.id), activityOf(entry.id)));
+      return { agents: cards, total, limit, offset };
     });
   };
 }
 
 /** Every tool that an agent can be given. */
 export function toolRoutes(tools: ReadonlyMap<string, ToolRecord>): AgentsRoutes {
-  const listed = [...tools.values()].map(({ id, description, parameters, kind }) => ({
+  const listed = [...tools.values()].map(({ id, description, parameters, settings, kind }) => ({
     id,
     description,
     parameters,
+    ...(settings && { settings }),
     kind,
   }));
   return (app) => {

@@ -44,6 +44,10 @@ describe("POST /agents", () => {
     expect(agentRecord.strict().parse(read.body)).toEqual(read.body);
     expect(read.body).toEqual({
       ...whole,
+      description: null,
+      memory: null,
+      webhook: null,
+      activity: { runs: 0, succeeded: 0, failed: 0, last_run_at: null },
       id: answer.body.id,
       slug: "weather-reporter",
       owner: "ann",
@@ -68,6 +72,7 @@ describe("POST /agents", () => {
       instructions: {},
       drives: [],
       mcp_servers: [],
+      memory: null,
       pricing: { per_run: 0 },
       context_compression: true,
       visibility: "private",
@@ -203,6 +208,8 @@ describe("POST /agents", () => {
     ["output_schema", { output_schema: 3 }],
     ["instructions.planning", { instructions: { planning: 1 } }],
     ["drives.0", { drives: ["drv_nothing"] }],
+    ["memory.drive", { memory: { drive: "drv_bob" } }],
+    ["memory.path", { memory: { drive: "drv_ann", path: "/a/../b" } }],
     ["mcp_servers.0.id", { mcp_servers: [{ id: "mcp_nothing" }] }],
     ["mcp_servers.1.id", { mcp_servers: [{ id: "mcp_ann" }, { id: "mcp_ann" }] }],
     ["pricing", { pricing: 1 }],

@@ -3,6 +3,7 @@ import { loadOrCreateSigningCredentials } from "../../engines/blobs/signing-cred
 import { connect, type Database } from "../../engines/database/index.ts";
 import { openAccounts } from "../../features/accounts/index.ts";
 import { type DrivesDeps, openDrives } from "../../features/drives/index.ts";
+import { type KnowledgeDeps, openKnowledge } from "../../features/knowledge/index.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { createLog } from "../../kernel/log.ts";
 import { createServer } from "../foundation/server.ts";
@@ -25,8 +26,11 @@ export async function serveDrives({
   const blobs = await openFilesystemBlobs({ home, bucket: "gantry", credentials });
   const deps: DrivesDeps = { database, blobs, clock, agentsUsingDrive: async () => [], ...overrides };
   const drives = openDrives(deps);
+  // This node is not a worker, and needs no more to store the settings of an index.
+  const given: Partial<KnowledgeDeps> = { database, blobs, log, parallel: 0 };
+  const knowledge = await openKnowledge(given as KnowledgeDeps);
   const app = createServer({ log, publicUrl: undefined, authenticate: accounts.authenticate });
-  await app.register(agentsApi, { log, routes: [driveRoutes(drives)] });
+  await app.register(agentsApi, { log, routes: [driveRoutes(drives, knowledge)] });
   const url = await app.listen({ port: 0, host: "127.0.0.1" });
   return {
     url,

@@ -100,6 +100,7 @@ describe("revisions", () => {
       tools: ["run_javascript", "run_model", { type: "agent", agent_id: await make("ann", { name: "Helper" }) }],
       drives: [],
       mcp_servers: [{ id: "mcp_ann" }],
+      memory: { drive: "drv_ann" },
       input_schema: { type: "object", properties: { city: { type: "string" }, days: { type: "array" } } },
     };
     const second = (await call("PATCH", `/v1/agents/${id}`, "ann", patch)).body.latest_revision_id;
@@ -130,6 +131,7 @@ describe("revisions", () => {
       tools: { added: ["run_model", `agent:${helper}`], removed: ["http_request"], changed: ["run_javascript"] },
       drives: { added: [], removed: ["drv_ann"] },
       mcp_servers: { added: [], removed: [], changed: ["mcp_ann"] },
+      memory: { old: null, new: { drive: "drv_ann", path: "/memory.md" } },
       input_schema: { old: whole.input_schema, new: patch.input_schema },
     };
     const diff = await call("GET", `/v1/agents/${id}/revisions/${second}/diff`, "ann");

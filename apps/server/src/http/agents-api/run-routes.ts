@@ -1,14 +1,16 @@
 import { eventNumber } from "@gantry/wire";
-import { agentsOperations } from "@gantry/wire/operations";
+import { agentsOperations, type QueryOf } from "@gantry/wire/operations";
 import type { FastifyRequest } from "fastify";
+import type { Caller } from "../../features/accounts/index.ts";
 import type { AgentAddress } from "../../features/agents/index.ts";
 import { checkIdempotencyKey, rateHeaders } from "../../features/predictions/index.ts";
-import type { Run, Runs } from "../../features/runs/index.ts";
+import type { ListRunsQuery, Run, Runs, SeenRun, ShownRun } from "../../features/runs/index.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import { clientPresence } from "../foundation/client-presence.ts";
 import { type Call, route } from "../foundation/route.ts";
+import { readTimeRange } from "../foundation/time-range.ts";
 import type { AgentsRoutes } from "./agents-api.ts";
-import { confirmationRecord, eventRecord, runRecord } from "./run-records.ts";
+import { confirmationRecord, eventRecord, inboxRecord, runRecord, stepRecord } from "./run-records.ts";
 import { streamRunEvents } from "./run-stream.ts";
 import { createStreamKeys } from "./run-stream-keys.ts";
 
@@ -18,6 +20,8 @@ const operations = agentsOperations;
 /** Starting, reading, following and cancelling runs, and answering their confirmations. */
 export function runRoutes(runs: Runs): AgentsRoutes {
   const keys = createStreamKeys();
+  const recordsOf = async (caller: Caller, seen: readonly SeenRun[]) => (await runs.show(caller, seen)).map(runRecord);
+  const recordOf = async (caller: Caller, seen: SeenRun) => runRecord((await runs.show(caller, [seen]))[0] as ShownRun);
   return (app) => {
     route(app, operations.createRun, { unchecked: "body" }, (call) =>
       startRun(runs, { agentId: call.params.agent_id }, call),
@@ -27,30 +31,32 @@ export function runRoutes(runs: Runs): AgentsRoutes {
       startRun(runs, { creator: call.params.creator_username, slug: call.params.agent_slug }, call),
     );
 
-    route(app, operations.listAgentRuns, async ({ caller, params, query: { limit, offset, status } }) => {
-      const { entries, total } = await runs.listOfAgent(caller, params.agent_id, { limit, offset, status });
-      return { runs: entries.map(runRecord), total, limit, offset };
+    route(app, operations.listAgentRuns, async ({ caller, params, query }) => {
+      const { limit, offset } = query;
+      const { entries, total } = await runs.listOfAgent(caller, params.agent_id, listQueryOf(query));
+      return { runs: await recordsOf(caller, entries), total, limit, offset };
     });
 
-    route(app, operations.listRuns, async ({ caller, query: { parent_run_id: parentId, ...query } }) => {
-      const { entries, total } = await runs.listOwn(caller, { ...query, parentId });
-      return { runs: entries.map(runRecord), total, limit: query.limit, offset: query.offset };
+    route(app, operations.listRuns, async ({ caller, query }) => {
+      const { limit, offset, agent_id: agentId, parent_run_id: parentId, thread_id: threadId } = query;
+      const { entries, total } = await runs.listOwn(caller, { ...listQueryOf(query), agentId, parentId, threadId });
+      return { runs: await recordsOf(caller, entries), total, limit, offset };
     });
 
     route(app, operations.readRun, async ({ caller, params, query, reply }) => {
       const seen = await runs.read(caller, params.run_id);
       const run = await runs.awaitEnd(seen.run, isOver(seen.run) ? 0 : query.wait * 1000, clientPresence(reply));
-      return runRecord({ ...seen, run });
+      return recordOf(caller, { ...seen, run });
     });
 
     route(app, operations.cancelRun, async ({ caller, params }) =>
-      runRecord({ run: await runs.cancel(caller, params.run_id), as: "caller" }),
+      recordOf(caller, { run: await runs.cancel(caller, params.run_id), as: "caller" }),
     );
 
     route(app, operations.followRun, async ({ caller, params, query, request, reply }) => {
       const after = lastSeen(request) ?? query.after;
       const run = await runs.readOwn(caller, params.run_id);
-      await streamRunEvents({ runs, keys }, run, after, reply);
+      await streamRunEvents({ runs, keys }, run, { after, withText: query.text === "true" }, reply);
       return reply;
     });
 
@@ -63,6 +69,17 @@ export function runRoutes(runs: Runs): AgentsRoutes {
         events: events.map((event) => eventRecord(event, run)),
         ...(last < run.lastEvent && { next_after: last }),
       };
+    });
+
+    route(app, operations.readTrace, ({ caller, params }) => runs.trace(caller, params.run_id));
+
+    route(app, operations.readTraceStep, async ({ caller, params }) =>
+      stepRecord(await runs.traceStep(caller, params.run_id, params.step_id)),
+    );
+
+    route(app, operations.listAllConfirmations, async ({ caller, query }) => {
+      const { entries, total } = await runs.inbox(caller, query);
+      return { confirmations: entries.map(inboxRecord), total, limit: query.limit, offset: query.offset };
     });
 
     route(app, operations.listConfirmations, async ({ caller, params }) => {
@@ -83,6 +100,13 @@ export function runRoutes(runs: Runs): AgentsRoutes {
   };
 }
 
+/** Filters that both lists of runs have. */
+function listQueryOf(query: QueryOf<typeof operations.listAgentRuns>): ListRunsQuery {
+  const { limit, offset, status, phase, q: idPart } = query;
+  const { from: createdFrom, to: createdTo } = readTimeRange(query);
+  return { limit, offset, status, phase, idPart, createdFrom, createdTo };
+}
+
 function isOver({ status }: Run): boolean {
   return status === "done" || status === "error";
 }
@@ -99,7 +123,8 @@ async function startRun(
   // The caller can answer a confirmation, so one ends the wait too.
   const reached = await runs.awaitEnd(run, isOver(run) ? 0 : waitMs, clientPresence(reply), { orAsking: true });
   reply.headers(rateHeaders(rate));
-  return runRecord({ run: reached, as: "caller" });
+  const [shown] = await runs.show(caller, [{ run: reached, as: "caller" }]);
+  return runRecord(shown as ShownRun);
 }
 
 /** The event that a reconnecting browser has received last. */

@@ -1,9 +1,12 @@
 import type { FastifyRequest } from "fastify";
 import { Fault } from "../../kernel/errors.ts";
-import { presentedKey } from "../foundation/credentials.ts";
+import { presentedKey, wantedTeam } from "../foundation/credentials.ts";
 
 /** The database is asked at most once a second per key. */
 const checkMs = 500;
+
+/** Of a key that stopped working, and of a person who left the team. */
+const isRefusal = ({ status }: Fault): boolean => [401, 403, 404].includes(status);
 
 export interface StreamKeys {
   /** Calls `onRevoked` once, when the key of the request stops working. Returns a function that ends the watch. */
@@ -11,7 +14,7 @@ export interface StreamKeys {
 }
 
 interface Watched {
-  authenticate(presented: string): Promise<unknown>;
+  authenticate(): Promise<unknown>;
   readers: Set<() => void>;
   isChecking: boolean;
 }
@@ -24,28 +27,31 @@ export function createStreamKeys(): StreamKeys {
   const keys = new Map<string, Watched>();
   let timer: NodeJS.Timeout | undefined;
 
-  async function check(key: string, watched: Watched): Promise<void> {
+  async function check(watched: Watched): Promise<void> {
     if (watched.isChecking) return;
     watched.isChecking = true;
     try {
-      await watched.authenticate(key);
+      await watched.authenticate();
     } catch (error) {
       // While the database is unavailable the state of the key is unknown, and events do not arrive either.
-      if (error instanceof Fault && error.type === "unauthorized") for (const onRevoked of watched.readers) onRevoked();
+      if (error instanceof Fault && isRefusal(error)) for (const onRevoked of watched.readers) onRevoked();
     } finally {
       watched.isChecking = false;
     }
   }
 
   function checkAll(): void {
-    for (const [key, watched] of keys) void check(key, watched);
+    for (const watched of keys.values()) void check(watched);
   }
 
   return {
     watch({ headers, identified }, onRevoked) {
-      const key = presentedKey(headers);
-      if (key === undefined || !identified) throw new Error("A stream of events needs a caller");
-      const watched = keys.get(key) ?? { authenticate: identified.by, readers: new Set(), isChecking: false };
+      const presented = presentedKey(headers);
+      if (presented === undefined || !identified) throw new Error("A stream of events needs a caller");
+      const team = wantedTeam(headers);
+      const key = `${team ?? ""} ${presented}`;
+      const authenticate = () => identified.by(presented, team);
+      const watched = keys.get(key) ?? { authenticate, readers: new Set(), isChecking: false };
       keys.set(key, watched);
       const reader = () => {
         watched.readers.delete(reader);

@@ -1,5 +1,6 @@
+import type { RunText } from "@gantry/wire";
 import type { FastifyReply } from "fastify";
-import type { Run, Runs } from "../../features/runs/index.ts";
+import type { Run, Runs, TextPiece } from "../../features/runs/index.ts";
 import { untilDrained } from "../foundation/client-presence.ts";
 import type { StreamKeys } from "./run-stream-keys.ts";
 
@@ -8,7 +9,8 @@ const reconnectMs = 2_000;
 
 /**
  * Streams the events of a run from its log as Server-Sent Events: past events, then new ones, until the run ends. A reader
- * that disconnects stops nothing and can resume after its last event. HEAD is answered at once.
+ * that disconnects stops nothing and can resume after its last event. HEAD is answered at once. With text, pieces of what
+ * the model writes come between the events, without an id.
  *
  *   open ──run ends──► last event, end
  *     ├──reader disconnects──► closed
@@ -17,7 +19,7 @@ const reconnectMs = 2_000;
 export async function streamRunEvents(
   { runs, keys }: { runs: Runs; keys: StreamKeys },
   run: Run,
-  after: number,
+  { after, withText }: { after: number; withText: boolean },
   reply: FastifyReply,
 ): Promise<void> {
   const isOver = run.status === "done" || run.status === "error";
@@ -49,6 +51,12 @@ export async function streamRunEvents(
     // Unsent events are not for this reader any more.
     if (response.writableNeedDrain) response.destroy();
   });
+  // Text is not kept for a slow reader: the trace has it once the call has ended.
+  const endText = withText
+    ? runs.followText(run, (piece) => {
+        if (!response.writableNeedDrain && !leaving.signal.aborted) response.write(textFrame(piece));
+      })
+    : undefined;
   try {
     // A reader cannot have seen events that do not exist yet.
     for await (const events of runs.follow(run, Math.min(after, run.lastEvent), leaving.signal)) {
@@ -60,8 +68,14 @@ export async function streamRunEvents(
     // The reader reconnects with the id of its last event. Either the database is unavailable, or `follow` has logged
     // the error.
   } finally {
+    endText?.();
     unwatch();
     clearInterval(keepAlive);
     response.end();
   }
+}
+
+function textFrame({ step, callId, kind, text, offset }: TextPiece): string {
+  const data: RunText = { step, call_id: callId, kind, text, ...(offset !== undefined && { offset }) };
+  return `event: text\ndata: ${JSON.stringify(data)}\n\n`;
 }

@@ -87,17 +87,23 @@ describe("GET /tools", () => {
     const kinds = Object.fromEntries(answer.body.tools.map(({ id, kind }: { id: string; kind: string }) => [id, kind]));
     expect(kinds).toEqual({
       http_request: "write",
+      web_fetch: "read",
+      web_search: "read",
       run_model: "read",
       run_javascript: "read",
       drive_list: "read",
       drive_read: "read",
+      drive_search: "read",
       drive_write: "write",
       drive_delete: "write",
+      update_memory: "write",
       idp_user_delete: "write",
       idp_user_get: "read",
     });
     for (const tool of answer.body.tools) {
-      expect(Object.keys(tool)).toEqual(["id", "description", "parameters", "kind"]);
+      const { settings, ...rest } = tool;
+      expect(Object.keys(rest).sort()).toEqual(["description", "id", "kind", "parameters"]);
+      expect(settings === undefined || tool.id === "web_search").toBe(true);
       expect(tool.parameters).toMatchObject({ type: "object", properties: expect.any(Object) });
     }
   });

@@ -1,5 +1,6 @@
 import type { ServerToolListRecord, ToolServerRecord } from "@gantry/wire";
 import { agentsOperations } from "@gantry/wire/operations";
+import { type Caller, mayAuthorize } from "../../features/accounts/index.ts";
 import type { ToolList, ToolServer, ToolServers } from "../../features/tool-servers/index.ts";
 import { clientPresence } from "../foundation/client-presence.ts";
 import { route } from "../foundation/route.ts";
@@ -9,26 +10,49 @@ const operations = agentsOperations;
 
 /** Registrations of MCP servers, and the tools that a server offers. */
 export function toolServerRoutes(toolServers: ToolServers): AgentsRoutes {
-  return (app) => {
-    route(app, operations.registerToolServer, async ({ caller, body }) =>
-      serverRecord(await toolServers.register(caller.userId, body)),
-    );
+  async function recordWithLink(
+    server: ToolServer,
+    caller: Caller,
+    options: { baseUrl: string; isOffline: boolean },
+  ): Promise<ToolServerRecord> {
+    if (!mayAuthorize(caller)) return serverRecord(server);
+    const shown = await toolServers.withLink(server, options);
+    return { ...serverRecord(shown.server), ...(shown.url !== undefined && { authorization_url: shown.url }) };
+  }
 
-    route(app, operations.listToolServers, async ({ caller, query }) => {
-      const { servers, total } = await toolServers.list(caller.userId, query);
-      return { mcp_servers: servers.map(serverRecord), total, ...query };
+  return (app) => {
+    route(app, operations.registerToolServer, async ({ caller, body, request }) => {
+      const created = await toolServers.register(caller.userId, body);
+      return recordWithLink(created, caller, { baseUrl: request.baseUrl, isOffline: false });
     });
 
-    route(app, operations.readToolServer, async ({ caller, params }) =>
-      serverRecord(await toolServers.read(caller.userId, params.mcp_server_id)),
-    );
+    route(app, operations.listToolServers, async ({ caller, query, request: { baseUrl } }) => {
+      const { servers, total } = await toolServers.list(caller.userId, query);
+      const records = servers.map((server) => recordWithLink(server, caller, { baseUrl, isOffline: true }));
+      return { mcp_servers: await Promise.all(records), total, ...query };
+    });
 
-    route(app, operations.changeToolServer, async ({ caller, params, body }) =>
-      serverRecord(await toolServers.change(caller.userId, params.mcp_server_id, body)),
-    );
+    route(app, operations.readToolServer, async ({ caller, params, request: { baseUrl } }) => {
+      const server = await toolServers.read(caller.userId, params.mcp_server_id);
+      return recordWithLink(server, caller, { baseUrl, isOffline: true });
+    });
+
+    route(app, operations.changeToolServer, async ({ caller, params, body, request: { baseUrl } }) => {
+      const changed = await toolServers.change(caller.userId, params.mcp_server_id, body);
+      return recordWithLink(changed, caller, { baseUrl, isOffline: false });
+    });
 
     route(app, operations.removeToolServer, async ({ caller, params, query }) => {
       await toolServers.remove(caller.userId, params.mcp_server_id, { force: query.force === "true" });
+    });
+
+    route(app, operations.authorizeToolServer, async ({ caller, params, request }) => {
+      const { url, expiresAt } = await toolServers.authorize(caller.userId, params.mcp_server_id, request.baseUrl);
+      return { authorization_url: url, expires_at: expiresAt.toISOString() };
+    });
+
+    route(app, operations.forgetToolServerAuthorization, async ({ caller, params }) => {
+      await toolServers.forgetAuthorization(caller.userId, params.mcp_server_id);
     });
 
     route(app, operations.listServerTools, async ({ caller, params, reply }) => {
@@ -65,7 +89,11 @@ function serverRecord(server: ToolServer): ToolServerRecord {
   };
 }
 
-function authRecord({ authType, authHeader }: ToolServer): ToolServerRecord["auth"] {
+function authRecord({ authType, authHeader, oauth }: ToolServer): ToolServerRecord["auth"] {
   if (authType === null) return null;
+  if (authType === "oauth") {
+    const { clientId, scope } = oauth ?? { clientId: null, scope: null };
+    return { type: "oauth", ...(clientId !== null && { client_id: clientId }), ...(scope !== null && { scope }) };
+  }
   return authHeader === null ? { type: "bearer" } : { type: "api_key", header: authHeader };
 }

@@ -79,6 +79,7 @@ beforeAll(async () => {
     authenticate: accounts.authenticate,
     tools,
     publicUrl: undefined,
+    corsOrigins: [],
     version: "7.8.9",
   });
   await app.listen({ host: "127.0.0.1", port: 0 });
@@ -112,7 +113,12 @@ test("the server names its version", () => {
 
 test("the caller's own published agents are offered, and nothing that may ask", async () => {
   await publish("ann", { name: "Weather", pricing: { per_run: 0.25 } });
-  await publish("ann", { name: "Plain", tools: ["http_request", "drive_read"], drives: ["drv_ann"] });
+  await publish("ann", {
+    name: "Plain",
+    tools: ["http_request", "drive_read"],
+    drives: ["drv_ann"],
+    description: "Reads pages",
+  });
   await publish("ann", { name: "Never", tools: [{ type: "tool", id: "drive_delete", confirm: "never" }] });
   await under.makeAgent("ann", { name: "Unpublished" });
   await publish("ann", { name: "Deleting", tools: ["drive_delete"] });
@@ -130,6 +136,9 @@ test("the caller's own published agents are offered, and nothing that may ask", 
     inputSchema: { ...input_schema, type: "object" },
     annotations: { readOnlyHint: false, openWorldHint: true },
   });
+  expect(offered.find(({ name }) => name === "agent_plain")?.description).toBe(
+    "Runs your agent Plain and waits for its result. Reads pages. You pay for the models that it calls.",
+  );
   for (const name of ["agent_deleting", "agent_unpublished", "agent_public"]) {
     await expect(ann.callTool({ name, arguments: {} })).rejects.toMatchObject({ code: -32_602 });
   }

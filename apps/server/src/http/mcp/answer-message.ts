@@ -1,6 +1,7 @@
 import type { CallToolResult, JsonSchemaValidator, Server, ServerContext } from "@modelcontextprotocol/server";
 import type { Caller } from "../../features/accounts/index.ts";
 import type { McpTools, ToolAnswer } from "../../features/mcp-tools/index.ts";
+import type { RequestOrigin } from "../../features/predictions/index.ts";
 import type { Log } from "../../kernel/log.ts";
 import { toFault } from "../foundation/to-fault.ts";
 import { reportProgress } from "./report-progress.ts";
@@ -17,6 +18,7 @@ export interface Exchange {
   caller: Caller;
   /** For the log. */
   requestId: string;
+  origin: RequestOrigin;
   /** The parsed JSON-RPC message, or a list of them. */
   message: unknown;
   /** Only headers of the protocol, without the key. */
@@ -86,6 +88,7 @@ function serverFor(library: Library, { tools, log, version }: McpServerDeps, exc
       return await tools.callTool({
         caller,
         requestId: exchange.requestId,
+        origin: exchange.origin,
         name,
         arguments: given,
         baseUrl,

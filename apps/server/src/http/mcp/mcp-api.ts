@@ -2,21 +2,27 @@ import { randomUUID } from "node:crypto";
 import { pipeline, Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Caller } from "../../features/accounts/index.ts";
+import type { Authenticate } from "../../features/accounts/index.ts";
+import { mcpScope } from "../../features/connected-apps/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { isRecord } from "../../kernel/is-record.ts";
+import { answerPreflight, useCors } from "../doors/cors.ts";
 import { clientPresence } from "../foundation/client-presence.ts";
 import { discardBody } from "../foundation/discard-body.ts";
 import { isOwnOrigin } from "../foundation/origin.rules.ts";
 import { isUnstorable, jsonParserOf, poisonousName, poisonousNameText } from "../foundation/parse-json.ts";
+import { originOf } from "../foundation/request-origin.ts";
 import { requireCaller } from "../foundation/require-caller.ts";
+import { resourceMetadataUrl } from "../oauth-api/metadata.ts";
 import { answerMessage, type McpServerDeps } from "./answer-message.ts";
 import { rpcError } from "./rpc-error.ts";
 
 export interface McpApiDeps extends McpServerDeps {
-  authenticate(presented: string): Promise<Caller>;
+  authenticate: Authenticate;
   /** GANTRY_PUBLIC_URL, if the operator has set it. */
   publicUrl: string | undefined;
+  /** GANTRY_CORS_ORIGINS: pages that may call /mcp, besides those of this server. */
+  corsOrigins: readonly string[];
 }
 
 /** Large enough for files as data URIs. */
@@ -37,13 +43,19 @@ export async function mcpApi(app: FastifyInstance, deps: McpApiDeps): Promise<vo
     { parseAs: "buffer", bodyLimit: maxBodyBytes },
     jsonParserOf(app),
   );
+  useCors(app, deps.corsOrigins);
   // Before the body is read.
-  app.addHook("onRequest", async (request) => {
+  app.addHook("onRequest", async (request, reply) => {
+    if (request.method === "OPTIONS") return;
     const { origin, host } = request.headers;
-    if (!isOwnOrigin(origin, host, deps.publicUrl)) {
-      throw fault("forbidden", "Pages of other sites cannot call this server");
+    if (!isOwnOrigin(origin, host, deps.publicUrl) && !reply.hasHeader("access-control-allow-origin")) {
+      const advice = "The operator can allow an origin in GANTRY_CORS_ORIGINS.";
+      throw fault("forbidden", `Pages of other sites cannot call this server. ${advice}`);
     }
     await callerOf(request);
+  });
+  app.addHook("onSend", async (request, reply) => {
+    if (reply.statusCode === 401) reply.header("www-authenticate", challengeOf(request));
   });
   app.addHook("onError", async (request, reply) => discardBody(request.raw, reply.raw));
   app.setErrorHandler<FastifyError>((error, _request, reply) => {
@@ -56,6 +68,7 @@ export async function mcpApi(app: FastifyInstance, deps: McpApiDeps): Promise<vo
     return reply.code(status).send(rpcError(code, message));
   });
 
+  app.options("/mcp", { config: { readsBody: true } }, answerPreflight);
   app.post("/mcp", async (request, reply) => {
     const caller = await callerOf(request);
     const signal = clientPresence(reply);
@@ -67,13 +80,28 @@ export async function mcpApi(app: FastifyInstance, deps: McpApiDeps): Promise<vo
     }
     // The library is large, so it is loaded on first use.
     library ??= import("@modelcontextprotocol/server");
-    const exchange = { caller, requestId, message, headers: headersOf(request), session, baseUrl, signal };
+    const exchange = {
+      caller,
+      requestId,
+      origin: originOf(request),
+      message,
+      headers: headersOf(request),
+      session,
+      baseUrl,
+      signal,
+    };
     const response = await answerMessage(await library, deps, exchange);
     if (response.ok && isRecord(message) && message.method === "initialize") {
       response.headers.set("mcp-session-id", randomUUID());
     }
     return send(request, reply, response);
   });
+}
+
+/** Tells apps where they can get a token (RFC 9728). */
+function challengeOf({ baseUrl, headers }: FastifyRequest): string {
+  const wrong = headers.authorization === undefined ? "" : 'error="invalid_token", ';
+  return `Bearer ${wrong}resource_metadata="${resourceMetadataUrl(baseUrl)}", scope="${mcpScope}"`;
 }
 
 /** Errors about a body, as JSON-RPC errors. */
@@ -126,6 +154,8 @@ async function send(request: FastifyRequest, reply: FastifyReply, response: Resp
       .send(body === null ? undefined : await response.text());
   }
   reply.hijack();
+  // Those of CORS.
+  for (const [name, value] of Object.entries(reply.getHeaders())) reply.raw.setHeader(name, value ?? "");
   reply.raw.writeHead(status, { ...headers, "x-request-id": request.id });
   reply.raw.flushHeaders();
   // Either side may end the stream early.
