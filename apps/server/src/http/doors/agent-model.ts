@@ -36,9 +36,12 @@ export async function answerWithAgent(call: ChatOfAgent): Promise<unknown> {
     address: call.address,
     door: door.door,
     body,
-    readMessages: async () =>
-      (await asked.translate(imageReaderFor(deps, { caller, reply: call.reply, signal: client.signal }))).messages,
+    readMessages: async ({ withoutEarlier }) => {
+      const readImage = imageReaderFor(deps, { caller, reply: call.reply, signal: client.signal });
+      return (await asked.translate(readImage, undefined, { withoutEarlier })).messages;
+    },
     metadata: asked.metadata,
+    chain: asked.chain && { previousRunId: await asked.chain.previousRun() },
     idempotencyKey: checkIdempotencyKey(request.headers["idempotency-key"]),
     baseUrl: request.baseUrl,
     signal: client.signal,

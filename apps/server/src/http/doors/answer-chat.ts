@@ -18,6 +18,7 @@ import { fault } from "../../kernel/errors.ts";
 import { isRecord } from "../../kernel/is-record.ts";
 import { dollarsOfMicros } from "../../kernel/money.ts";
 import { type Client, watchClient } from "../foundation/client-presence.ts";
+import { originOf } from "../foundation/request-origin.ts";
 import { callerOf } from "../foundation/require-caller.ts";
 import { answerWithAgent } from "./agent-model.ts";
 import { answerOnce } from "./answer-once.ts";
@@ -157,7 +158,7 @@ interface Ended {
 }
 
 async function converse(
-  { deps, door, caller, model, client, reply }: ChatOfModel,
+  { deps, door, caller, model, client, request, reply }: ChatOfModel,
   route: "sync" | "stream",
   { chat, translated }: Chats,
   promisedId: string | undefined,
@@ -171,6 +172,7 @@ async function converse(
     model,
     route,
     door: door.door,
+    origin: originOf(request),
     chat,
     translated,
     onLive: (live) => {

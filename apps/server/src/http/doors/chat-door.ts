@@ -34,8 +34,18 @@ export interface DoorRequest {
   /**
    * The request as a chat call, for backends of other protocols and for agents. Throws faults that name the field.
    * `backend`: the type of a backend of the model, which decides about further fields; undefined for agents.
+   * `withoutEarlier`: only what the request itself contains, because a thread has the stored turns before it.
    */
-  translate(readImage: ReadImage, backend?: string): Promise<Omit<DoorChat, "maxTokens" | "native">>;
+  translate(
+    readImage: ReadImage,
+    backend?: string,
+    options?: { withoutEarlier?: boolean },
+  ): Promise<Omit<DoorChat, "maxTokens" | "native">>;
+  /** For agents. Set if the answer is stored and can be continued by its id. */
+  chain?: {
+    /** The run that the request continues, if an agent gave that answer. Rejects if the answer does not exist. */
+    previousRun(): Promise<string | undefined>;
+  };
   /** The body of an answer that is not streamed. */
   answer(end: ChatAnswered): Record<string, unknown>;
   /** The events of a streamed answer. */

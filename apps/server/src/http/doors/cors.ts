@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { discardBody } from "../foundation/discard-body.ts";
 
 const exposed =
-  "x-request-id, request-id, x-gantry-prediction-id, x-gantry-run-id, x-gantry-cost, x-gantry-size, retry-after, x-should-retry";
+  "x-request-id, request-id, x-gantry-prediction-id, x-gantry-run-id, x-gantry-cost, x-gantry-size, retry-after, x-should-retry, www-authenticate, mcp-session-id";
 const preflightSeconds = "7200";
 
 /** Lets pages of the allowed origins call the routes of a plugin. Keys are sent in headers, so cookies are not allowed. */

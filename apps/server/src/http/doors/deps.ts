@@ -1,6 +1,7 @@
 import type { Caller } from "../../features/accounts/index.ts";
 import type { Agents } from "../../features/agents/index.ts";
-import type { Files } from "../../features/files/index.ts";
+import type { Batches } from "../../features/batches/index.ts";
+import type { Files, ProtocolFiles } from "../../features/files/index.ts";
 import type { Models } from "../../features/models/index.ts";
 import type { Predictions } from "../../features/predictions/index.ts";
 import type { Responses } from "../../features/responses/index.ts";
@@ -13,6 +14,8 @@ export interface DoorDeps {
   models: Models;
   predictions: Predictions;
   files: Pick<Files, "openOwnedFile" | "refuseBeyondQuota">;
+  protocolFiles: ProtocolFiles;
+  batches: Batches;
   responses: Responses;
   runs: Runs;
   agents: Agents;

@@ -19,10 +19,11 @@ import { answerOnce } from "../doors/answer-once.ts";
 import type { DoorDeps } from "../doors/deps.ts";
 import { findModel } from "../doors/find-target.ts";
 import { type Client, watchClient } from "../foundation/client-presence.ts";
+import { originOf } from "../foundation/request-origin.ts";
 import { callerOf } from "../foundation/require-caller.ts";
 import { rawRoute } from "../foundation/route.ts";
 
-interface Asked {
+export interface EmbeddingRequest {
   texts: readonly string[];
   dimensions: number | undefined;
   isBase64: boolean;
@@ -32,6 +33,7 @@ interface Asked {
 
 interface Call {
   deps: DoorDeps;
+  request: FastifyRequest;
   reply: FastifyReply;
   caller: Caller;
   client: Client;
@@ -50,9 +52,9 @@ async function answerEmbeddings(deps: DoorDeps, request: FastifyRequest, reply: 
   const model = await findModel(deps, { caller, name: body.model }, "embedding");
   const client = watchClient(reply);
   const asked = await countWrongInput(deps.predictions.look, { caller, model, route: "sync" }, async () =>
-    readRequest(model.manifest, body),
+    readEmbeddingRequest(model.manifest, body),
   );
-  const call = { deps, reply, caller, client, model };
+  const call = { deps, request, reply, caller, client, model };
   const embedded = await answerOnce(deps, request, {
     caller,
     model,
@@ -63,12 +65,12 @@ async function answerEmbeddings(deps: DoorDeps, request: FastifyRequest, reply: 
       return storedEmbedding(output ?? {}) ?? refuseRepeat();
     },
   });
-  return reply.type("application/json").send(answerOf(embedded, asked.isBase64, String(body.model)));
+  return reply.type("application/json").send(embeddingsText(embedded, asked.isBase64, String(body.model)));
 }
 
 async function embed(
-  { deps, reply, caller, client, model }: Call,
-  { texts, dimensions, extra }: Asked,
+  { deps, request, reply, caller, client, model }: Call,
+  { texts, dimensions, extra }: EmbeddingRequest,
   promisedId: string | undefined,
 ): Promise<Embedded> {
   const { outcome, embedded } = await deps.predictions.embed({
@@ -78,6 +80,7 @@ async function embed(
     texts,
     dimensions,
     extra,
+    origin: originOf(request),
     onLive: (live) => {
       // With an Idempotency-Key the prediction continues, and a repeat fetches its answer.
       if (promisedId !== undefined) return;
@@ -99,7 +102,7 @@ function refuseRepeat(): never {
   );
 }
 
-function readRequest({ input }: Manifest, body: Record<string, unknown>): Asked {
+export function readEmbeddingRequest({ input }: Manifest, body: Record<string, unknown>): EmbeddingRequest {
   const { model: _model, input: given, encoding_format: format, dimensions, ...extra } = body;
   const texts = textsOf(given);
   checkField(input.properties.input, "input", texts, typeof given === "string");
@@ -153,7 +156,11 @@ function wrong(name: string, message: string): Fault {
 const numbersAtOnce = 16_384;
 
 /** All vectors as numbers in JSON can be more than 100 MB, so a large answer is written while it is sent. */
-function answerOf({ vectors, inputTokens }: Embedded, isBase64: boolean, model: string): string | Readable {
+export function embeddingsText(
+  { vectors, inputTokens }: Embedded,
+  isBase64: boolean,
+  model: string,
+): string | Readable {
   const usage = { prompt_tokens: inputTokens, total_tokens: inputTokens };
   const head = '{"object":"list","data":[';
   const tail = `],"model":${JSON.stringify(model)},"usage":${JSON.stringify(usage)}}`;

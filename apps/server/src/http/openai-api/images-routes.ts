@@ -18,6 +18,7 @@ import { answerOnce } from "../doors/answer-once.ts";
 import type { DoorDeps } from "../doors/deps.ts";
 import { findModel } from "../doors/find-target.ts";
 import { clientPresence } from "../foundation/client-presence.ts";
+import { originOf } from "../foundation/request-origin.ts";
 import { callerOf } from "../foundation/require-caller.ts";
 import { rawRoute } from "../foundation/route.ts";
 import { readMultipart } from "../multipart/index.ts";
@@ -137,7 +138,7 @@ function withOwnSeed({ manifest }: Model, checked: CheckedInput, index: number):
 }
 
 async function run(
-  { deps, reply, caller, signal }: Call,
+  { deps, request, reply, caller, signal }: Call,
   model: Model,
   input: CheckedInput,
   promisedId: string | undefined,
@@ -151,6 +152,7 @@ async function run(
       route: "sync",
       door: "openai-images",
       input,
+      origin: originOf(request),
       onLive(live: LivePrediction) {
         // With an Idempotency-Key the prediction continues, and a repeat fetches its image.
         if (promisedId !== undefined) return;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { newId } from "@gantry/wire";
-import type { FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { scopeOf } from "../../features/accounts/index.ts";
 import type { Model } from "../../features/models/index.ts";
 import {
@@ -13,14 +13,19 @@ import {
 import { nothingYet, responseIdOf } from "../../features/responses/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { readerOfExtras } from "../doors/backend-types.ts";
+import type { DoorDeps } from "../doors/deps.ts";
 import { findTarget } from "../doors/find-target.ts";
 import { imageReaderFor } from "../doors/read-image.ts";
 import { clientPresence } from "../foundation/client-presence.ts";
+import { originOf } from "../foundation/request-origin.ts";
 import { responseBody } from "./responses-body.ts";
 import { type Conversation, type ResponseCall, readConversation } from "./responses-door.ts";
+import type { ResponseRequest } from "./responses-request.ts";
 
 interface BackgroundCall extends ResponseCall {
+  deps: DoorDeps;
   request: FastifyRequest;
+  reply: FastifyReply;
   modelName: string;
 }
 
@@ -75,18 +80,7 @@ async function accept(
   { model, input, chat }: Queued,
   { predictionId, holdsKey }: { predictionId: string; holdsKey?(): Promise<boolean> },
 ): Promise<Record<string, unknown>> {
-  const turn = {
-    ...nothingYet,
-    status: "queued" as const,
-    id: responseIdOf(predictionId),
-    modelName,
-    predictionId,
-    endpointId: model.endpointId,
-    previousId: asked.previousId ?? null,
-    request: asked.repeated,
-    createdAt: new Date(),
-    endedAt: null,
-  };
+  const turn = queuedTurn(asked, { predictionId, modelName, endpointId: model.endpointId });
   await deps.responses.save(caller, { ...turn, input });
   try {
     const { rate } = await deps.predictions.accept({
@@ -97,6 +91,7 @@ async function accept(
       input: { chat },
       base: request.baseUrl,
       door: "openai-responses",
+      origin: originOf(request),
     });
     reply.headers({ ...rateHeaders(rate), "x-gantry-prediction-id": predictionId });
   } catch (error) {
@@ -110,4 +105,21 @@ async function accept(
     throw error;
   }
   return responseBody(turn, asked.includesSealed);
+}
+
+/** The stored form of a response that a worker writes later. */
+export function queuedTurn(
+  { previousId, repeated }: Pick<ResponseRequest, "previousId" | "repeated">,
+  named: { predictionId: string; modelName: string; endpointId: string },
+) {
+  return {
+    ...nothingYet,
+    ...named,
+    status: "queued" as const,
+    id: responseIdOf(named.predictionId),
+    previousId: previousId ?? null,
+    request: repeated,
+    createdAt: new Date(),
+    endedAt: null,
+  };
 }

@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { type Caller, scopeOf } from "../../features/accounts/index.ts";
 import {
   customToolsIn,
@@ -9,8 +8,6 @@ import {
   type TurnEnd,
   turnEndOf,
 } from "../../features/responses/index.ts";
-import type { Loc } from "../../kernel/errors.ts";
-import { holdMemory } from "../doors/body-memory.ts";
 import type { ChatAnswered, ChatBegun, ChatDoor, DoorRequest } from "../doors/chat-door.ts";
 import type { DoorDeps } from "../doors/deps.ts";
 import { responseBody } from "./responses-body.ts";
@@ -20,10 +17,11 @@ import type { ResponseRequest } from "./responses-request.ts";
 
 /** One request for a response. */
 export interface ResponseCall {
-  deps: DoorDeps;
+  deps: Pick<DoorDeps, "responses" | "log">;
   caller: Caller;
-  reply: FastifyReply;
   asked: ResponseRequest;
+  /** Reserves memory for items that are about to be read. */
+  takeMemory(bytes: number): void;
 }
 
 export function responsesDoor(call: ResponseCall): ChatDoor {
@@ -37,7 +35,7 @@ export interface Conversation extends DoorRequest {
 
 export async function readConversation(call: ResponseCall): Promise<Conversation> {
   const { deps, caller, asked } = call;
-  const { earlier, own } = await readItems(call);
+  const own = await readOwnItems(call);
   const input = own.map(({ item }) => item);
   const openThoughts = (sealed: string) => deps.responses.thoughts.open(caller.userId, sealed);
   const customTools = customToolsIn(asked.repeated.tools);
@@ -71,11 +69,14 @@ export async function readConversation(call: ResponseCall): Promise<Conversation
     stream: asked.stream,
     maxTokens: asked.maxTokens,
     metadata: asked.metadata,
-    translate: async (readImage, backend) => ({
-      ...asked.settings,
-      ...(backend === "openai-chat" && Object.keys(asked.extra).length > 0 && { extra: asked.extra }),
-      messages: await messagesOf([...earlier, ...own], asked.instructions, { readImage, openThoughts }),
-    }),
+    translate: async (readImage, backend, { withoutEarlier = false } = {}) => {
+      const earlier = withoutEarlier ? [] : await readEarlierItems(call);
+      return {
+        ...asked.settings,
+        ...(backend === "openai-chat" && Object.keys(asked.extra).length > 0 && { extra: asked.extra }),
+        messages: await messagesOf([...earlier, ...own], asked.instructions, { readImage, openThoughts }),
+      };
+    },
     answer: (end) => responseBody(turnOf(end), asked.includesSealed),
     events(started) {
       begun = started;
@@ -89,6 +90,7 @@ export async function readConversation(call: ResponseCall): Promise<Conversation
       return events;
     },
     ...(asked.store && {
+      chain: { previousRun: () => previousRunOf(call) },
       settle: (end: ChatAnswered) =>
         deps.responses.save(caller, { ...turnOf(end), input }).catch((error: unknown) => {
           // The answer is paid for, so the client gets it.
@@ -99,28 +101,34 @@ export async function readConversation(call: ResponseCall): Promise<Conversation
   };
 }
 
-/** Items of earlier turns, and those of this one with references replaced by what they refer to. */
-async function readItems({
-  deps,
-  caller,
-  reply,
-  asked,
-}: ResponseCall): Promise<Record<"earlier" | "own", PlacedItem[]>> {
-  const { earlier: stored } = deps.responses;
-  const scope = scopeOf(caller);
-  const take = (bytes: number) => void holdMemory(deps.bodies, caller.userId, reply, bytes);
-  const loc: Loc = ["body", "previous_response_id"];
-  const before = asked.previousId === undefined ? [] : await stored.chain(scope, asked.previousId, take);
+/** Items of earlier turns. */
+async function readEarlierItems(call: ResponseCall): Promise<PlacedItem[]> {
+  const { deps, caller, asked } = call;
+  if (asked.previousId === undefined) return [];
+  const items = await deps.responses.earlier.chain(scopeOf(caller), asked.previousId, call.takeMemory);
+  return items.map((item) => ({ item, loc: ["body", "previous_response_id"] }));
+}
+
+async function previousRunOf({ deps, caller, asked }: ResponseCall): Promise<string | undefined> {
+  if (asked.previousId === undefined) return undefined;
+  return (await deps.responses.earlier.last(scopeOf(caller), asked.previousId)).runId ?? undefined;
+}
+
+/** Items of this turn, with references replaced by what they refer to. */
+async function readOwnItems(call: ResponseCall): Promise<PlacedItem[]> {
+  const { deps, caller, asked } = call;
   const references = asked.items
     .filter(isReference)
     .map(({ item, loc }) => ({ itemId: String(item.id), loc: [...loc, "id"] }));
-  const found = references.length === 0 ? [] : await stored.referenced(scope, references, take);
+  const found =
+    references.length === 0
+      ? []
+      : await deps.responses.earlier.referenced(scopeOf(caller), references, call.takeMemory);
   let next = 0;
-  const own = asked.items.flatMap((placed) => {
+  return asked.items.flatMap((placed) => {
     if (!isReference(placed)) return [placed];
     return (found[next++] ?? []).map((item) => ({ item, loc: placed.loc }));
   });
-  return { earlier: before.map((item) => ({ item, loc })), own };
 }
 
 /** Some clients leave the type out. */

@@ -8,6 +8,7 @@ import { fault } from "../../kernel/errors.ts";
 import { isRecord } from "../../kernel/is-record.ts";
 import { answerChat } from "../doors/answer-chat.ts";
 import { fieldOf, optionalNumber } from "../doors/body-fields.ts";
+import { holdMemory } from "../doors/body-memory.ts";
 import type { DoorDeps } from "../doors/deps.ts";
 import type { DoorRoutes } from "../doors/doors.ts";
 import { findTarget } from "../doors/find-target.ts";
@@ -28,7 +29,8 @@ export const responsesRoutes: DoorRoutes = (app, deps) => {
     const { body } = request;
     if (!isRecord(body)) throw fault("json_invalid", "The body must be a JSON object.");
     const caller = await callerOf(request);
-    const call: ResponseCall = { deps, reply, caller, asked: await readCounted(deps, caller, body) };
+    const takeMemory = (bytes: number) => void holdMemory(deps.bodies, caller.userId, reply, bytes);
+    const call = { deps, reply, caller, takeMemory, asked: await readCounted(deps, caller, body) };
     const modelName = String(body.model);
     if (call.asked.previousId === undefined && asksNothing(call.asked.items)) return answerNothing(call, body.model);
     if (call.asked.store)
@@ -64,6 +66,11 @@ export const responsesRoutes: DoorRoutes = (app, deps) => {
   });
 };
 
+interface RoutedCall extends ResponseCall {
+  deps: DoorDeps;
+  reply: FastifyReply;
+}
+
 /** An invalid request counts for the rate limit. One that names no model of the caller is refused for that. */
 async function readCounted(deps: DoorDeps, caller: Caller, body: Record<string, unknown>): Promise<ResponseRequest> {
   try {
@@ -78,7 +85,7 @@ async function readCounted(deps: DoorDeps, caller: Caller, body: Record<string, 
 }
 
 /** Some clients send a request without a question to open a connection. No model is called. */
-async function answerNothing(call: ResponseCall, name: unknown): Promise<unknown> {
+async function answerNothing(call: RoutedCall, name: unknown): Promise<unknown> {
   const { deps, caller, reply, asked } = call;
   const target = await findTarget(deps, { caller, name }, ["text"]);
   if (target.kind === "model")
