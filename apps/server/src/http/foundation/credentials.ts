@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { teamHeader } from "@gantry/wire";
 import { asPresentedSession } from "../../features/accounts/index.ts";
 
 const cookieName = "gantry_session";
@@ -22,21 +23,39 @@ export function believedUser(headers: IncomingHttpHeaders): string | undefined {
  * ignored.
  */
 export function sessionKey(headers: IncomingHttpHeaders): string | undefined {
-  if (!isOfConsole(headers) || headers.cookie === undefined) return undefined;
-  for (const pair of headers.cookie.split(";")) {
+  const session = isOfConsole(headers) ? cookieOf(headers, cookieName) : undefined;
+  return session === undefined ? undefined : asPresentedSession(session);
+}
+
+export function cookieOf(headers: IncomingHttpHeaders, wanted: string): string | undefined {
+  for (const pair of headers.cookie?.split(";") ?? []) {
     const [name = "", value = ""] = pair.split(/=(.*)/s);
-    if (name.trim() === cookieName && value.trim() !== "") return asPresentedSession(value.trim());
+    if (name.trim() === wanted && value.trim() !== "") return value.trim();
   }
   return undefined;
 }
 
-export function sessionCookie(
-  session: string,
-  { maxAgeMs, isSecure }: { maxAgeMs: number; isSecure: boolean },
+interface CookieOptions {
+  maxAgeMs: number;
+  isSecure: boolean;
+  path?: string;
+  /** Lax: also sent when another site leads the browser here. */
+  sameSite?: "Strict" | "Lax";
+}
+
+export function sessionCookie(session: string, options: Pick<CookieOptions, "maxAgeMs" | "isSecure">): string {
+  return hiddenCookie(cookieName, session, options);
+}
+
+/** Scripts cannot read it. */
+export function hiddenCookie(
+  name: string,
+  value: string,
+  { maxAgeMs, isSecure, path = "/", sameSite = "Strict" }: CookieOptions,
 ): string {
   const maxAge = Math.max(0, Math.floor(maxAgeMs / 1000));
   const secure = isSecure ? "; Secure" : "";
-  return `${cookieName}=${session}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${maxAge}${secure}`;
+  return `${name}=${value}; HttpOnly; SameSite=${sameSite}; Path=${path}; Max-Age=${maxAge}${secure}`;
 }
 
 /**
@@ -50,4 +69,15 @@ export function presentedKey(headers: IncomingHttpHeaders): string | undefined {
   if (!authorization) return sessionKey(headers);
   const bearer = /^bearer\s+(.*)$/i.exec(authorization);
   return (bearer ? bearer[1] : authorization)?.trim() || undefined;
+}
+
+/** The team for which the person of the key wants to act. */
+export function wantedTeam(headers: IncomingHttpHeaders): string | undefined {
+  const team = headers[teamHeader];
+  return typeof team === "string" && team !== "" ? team.trim() : undefined;
+}
+
+/** The server has no TLS itself: the public address or the page's origin shows whether a proxy has. */
+export function cameByTls({ baseUrl, headers }: { baseUrl: string; headers: IncomingHttpHeaders }): boolean {
+  return [baseUrl, headers.origin].some((one) => one?.startsWith("https://"));
 }

@@ -1,6 +1,8 @@
+import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { connect } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { waitFor } from "../../../test/support/wait-for.ts";
 import { agentErrorBody } from "../agents-api/agents-dialect.ts";
 import { createFrontListener, type FrontListener } from "./front-listener.ts";
 
@@ -109,6 +111,33 @@ test("from a moment on every answer ends its connection, also those that were as
   response.end();
   expect((await early).headers.get("connection")).toBe("close");
   expect((await fetch(`http://127.0.0.1:${port}/healthz`)).headers.get("connection")).toBe("close");
+});
+
+test("connections that another server accepted are served, kept, counted and closed like its own", async () => {
+  const taking = createFrontListener(undefined);
+  taking.open(
+    (request, response) => {
+      request.resume().on("end", () => response.end(request.url));
+    },
+    async () => undefined,
+  );
+  const accepting = createServer({ pauseOnConnect: true, allowHalfOpen: true }, taking.take).listen(0, "127.0.0.1");
+  await once(accepting, "listening");
+  const socket = connect((accepting.address() as AddressInfo).port, "127.0.0.1");
+  const answers: string[] = [];
+  socket.setEncoding("utf8").on("data", (chunk) => answers.push(String(chunk)));
+  for (const path of ["/one", "/two"]) {
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await waitFor(`an answer to ${path}`, () => answers.join("").endsWith(path));
+  }
+  // The client ends its half with the request, and reads the answer all the same.
+  const half = connect((accepting.address() as AddressInfo).port, "127.0.0.1");
+  half.end("POST /half HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
+  expect((await Array.fromAsync(half)).join("")).toContain("/half");
+  // An idle connection ends with the server, which waits for it.
+  await taking.close();
+  await waitFor("the idle connection to end", () => socket.readableEnded || socket.destroyed);
+  accepting.close();
 });
 
 describe("a request that does not say whom it asks", () => {

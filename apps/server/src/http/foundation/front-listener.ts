@@ -26,6 +26,8 @@ import { pathOf, requestIdOf } from "./request-line.ts";
 export interface FrontListener {
   readonly server: Server;
   listen(host: string, port: number): Promise<number>;
+  /** Serves a connection that another process, or another server, has accepted. */
+  take(socket: Socket): void;
   /** Passes requests to the listener. `/readyz` asks `notReady` for the reason; undefined when ready. */
   open(listener: RequestListener, notReady: () => Promise<string | undefined>): void;
   /** Closes each connection after its answer, so that no client is cut off in the middle of a request. */
@@ -67,6 +69,9 @@ export function createFrontListener(
   /** Nearly all requests name the same few hosts. */
   const knownHosts = new Set<string>();
   const whenIdle = new Set<() => void>();
+  const taken = new Set<Socket>();
+  let isWatching = false;
+  let whenLeft = () => {};
 
   function pass(listener: RequestListener, request: IncomingMessage, response: ServerResponse): void {
     const entry = underWay.add(response);
@@ -195,6 +200,20 @@ export function createFrontListener(
           resolve(typeof address === "object" && address ? address.port : port);
         });
       }),
+    take(socket) {
+      // node:http watches the header timeout and idle connections only of a server that listens.
+      if (!server.listening && !isWatching) server.emit("listening");
+      isWatching = true;
+      // As of connections that node:http accepts: a client may end its half after the request.
+      socket.allowHalfOpen = true;
+      taken.add(socket);
+      socket.once("close", () => {
+        taken.delete(socket);
+        if (taken.size === 0) whenLeft();
+      });
+      server.emit("connection", socket);
+      socket.resume();
+    },
     open(listener, notReady) {
       behind = listener;
       whyNotReady = notReady;
@@ -222,8 +241,13 @@ export function createFrontListener(
     },
     close() {
       state = "closing";
+      const left = new Promise<void>((resolve) => {
+        whenLeft = resolve;
+        if (taken.size === 0) resolve();
+      });
       return new Promise((resolve) => {
-        server.close(() => {
+        server.close(async () => {
+          await left;
           clearInterval(checks);
           resolve();
         });

@@ -10,6 +10,11 @@ export function pathOf(url: string): string {
   return address.replace(hostBefore, "") || "/";
 }
 
+/** Without the secret of a trigger's address. */
+export function loggedPathOf(url: string): string {
+  return pathOf(url).replace(/^(\/+hooks\/+[^/]*)\/.*/i, "$1/…");
+}
+
 /** The route without the patterns of its parameters, for metrics. */
 export function templateOf(route: string): string {
   return route.replace(/\(.*?\)(?=\/|$)/g, "");

@@ -1,17 +1,15 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyRequest } from "fastify";
-import type { Caller } from "../../features/accounts/index.ts";
+import type { Authenticate, Caller } from "../../features/accounts/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { refuseKey } from "./access-table.ts";
-import { believedUser, isOfConsole, presentedKey } from "./credentials.ts";
+import { believedUser, isOfConsole, presentedKey, wantedTeam } from "./credentials.ts";
 
 /**
- * Finds the caller of a request and applies the route's row of the access table: 401 without a valid key, 403 if this
+ * Finds the caller of a request, a team if the request names one, and applies the route's row of the access table: 401 without a valid key, 403 if this
  * kind of key is refused. Each request is looked up once.
  */
-export function requireCaller(
-  authenticate: (presented: string) => Promise<Caller>,
-): (request: FastifyRequest) => Promise<Caller> {
+export function requireCaller(authenticate: Authenticate): (request: FastifyRequest) => Promise<Caller> {
   return (request) => {
     if (request.identified?.by === authenticate) return request.identified.caller;
     const caller = admit(request);
@@ -28,13 +26,19 @@ export function requireCaller(
   }
 
   async function identifyPage(headers: IncomingHttpHeaders, key: string): Promise<Caller> {
-    return unlessAnother(await authenticate(key), believedUser(headers));
+    const person = unlessAnother(await authenticate(key), believedUser(headers));
+    const team = wantedTeam(headers);
+    return team === undefined ? person : authenticate(key, team);
   }
 
   function identify(request: FastifyRequest): Promise<Caller> {
     const { headers } = request;
+    const { access } = request.routeOptions.config;
     const key = presentedKey(headers);
-    if (key !== undefined) return isOfConsole(headers) ? identifyPage(headers, key) : authenticate(key);
+    if (key !== undefined)
+      return isOfConsole(headers)
+        ? identifyPage(headers, key)
+        : authenticate(key, wantedTeam(headers), access?.resource);
     return Promise.reject(
       fault("unauthorized", "API key required. Send it as X-API-KEY or Authorization: Bearer.", {
         headers: { "www-authenticate": "Bearer" },
@@ -60,6 +64,6 @@ function unlessAnother(caller: Caller, believed: string | undefined): Caller {
 declare module "fastify" {
   interface FastifyRequest {
     /** Null until the caller has been looked up. */
-    identified: { by: (presented: string) => Promise<Caller>; caller: Promise<Caller> } | null;
+    identified: { by: Authenticate; caller: Promise<Caller> } | null;
   }
 }

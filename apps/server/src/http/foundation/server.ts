@@ -6,15 +6,18 @@ import Fastify, {
   type RouteHandlerMethod,
 } from "fastify";
 import { type Activity, noTelemetry, type Telemetry } from "../../engines/telemetry/telemetry.ts";
-import type { Caller } from "../../features/accounts/index.ts";
+import type { Authenticate, Client } from "../../features/accounts/index.ts";
 import { errorBody, errorHeaders } from "../../kernel/error-body.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { type Access, accessOf } from "./access-table.ts";
+import { actingAsCaller } from "./audit-actor.ts";
+import { isAudited } from "./audited-routes.ts";
+import { clientAddressOf, type TrustedRange } from "./client-address.rules.ts";
 import { isOfConsole } from "./credentials.ts";
 import { discardBody } from "./discard-body.ts";
 import { maxParamLength, refuseUnknownPaths } from "./refuse-unknown-paths.ts";
-import { pathOf, requestIdOf, templateOf } from "./request-line.ts";
+import { loggedPathOf, pathOf, requestIdOf, templateOf } from "./request-line.ts";
 import { requireCaller } from "./require-caller.ts";
 import { toFault } from "./to-fault.ts";
 import { nulInAddress, nulText } from "./unstorable-text.rules.ts";
@@ -25,13 +28,17 @@ export interface ServerOptions {
   publicUrl: string | undefined;
   /** GANTRY_FILES_URL, if the operator has set it. */
   filesUrl?: string | undefined;
+  /** GANTRY_TRUSTED_PROXIES. */
+  trustedProxies?: readonly TrustedRange[];
   telemetry?: Telemetry;
   /** Finds the caller of every route that needs a key, before its body is read. */
-  authenticate?: (presented: string) => Promise<Caller>;
+  authenticate?: Authenticate;
 }
 
 /** Writes errors for one part of the path space. */
 export type Dialect = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+
+const longestUserAgent = 300;
 
 /** Throws the error for a path that the router cannot decode. */
 type UnreadableAddress = (request: FastifyRequest) => Promise<never>;
@@ -45,6 +52,7 @@ export function createServer({
   publicUrl,
   filesUrl,
   authenticate,
+  trustedProxies = [],
   telemetry = noTelemetry,
 }: ServerOptions): FastifyInstance {
   const app = Fastify({
@@ -70,6 +78,7 @@ export function createServer({
   app.decorate("dialects", dialects);
   app.decorate("unreadableAddresses", unreadableAddresses);
   app.decorateRequest("baseUrl", { getter: requestBaseUrl });
+  app.decorateRequest("client", { getter: requestClient });
   app.decorateRequest("activity", null);
   app.decorateRequest("template", undefined);
   app.decorateRequest("identified", null);
@@ -78,11 +87,22 @@ export function createServer({
     return publicUrl ?? `${this.protocol}://${this.host}`;
   }
 
+  function requestClient(this: FastifyRequest): Client {
+    const { "x-forwarded-for": forwarded, "user-agent": agent } = this.headers;
+    const userAgent = agent?.replace(/\p{Cc}/gu, "").slice(0, longestUserAgent) || null;
+    return { ...clientAddressOf(this.raw.socket.remoteAddress, forwarded, trustedProxies), userAgent };
+  }
+
   function writeError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const failure = toFault(thrown);
     if (failure.isServerError) {
       log.error(
-        { request_id: request.id, method: request.method, path: pathOf(request.url), err: failure.cause ?? failure },
+        {
+          request_id: request.id,
+          method: request.method,
+          path: loggedPathOf(request.url),
+          err: failure.cause ?? failure,
+        },
         failure.message,
       );
     }
@@ -104,12 +124,13 @@ export function createServer({
     if (rows.some((other) => other.access !== access))
       throw new Error(`${route.url} needs one access for all its methods`);
     route.config = { ...route.config, access };
+    const audited = rows.some(({ row }) => isAudited(row));
     // Hooks and body parsing are not part of the activity.
     route.handler = function (request, reply) {
       request.template = template;
-      return request.activity
-        ? telemetry.within(request.activity, () => handler.call(this, request, reply))
-        : handler.call(this, request, reply);
+      const handle = () => handler.call(this, request, reply);
+      const work = audited ? () => actingAsCaller(request, handle) : handle;
+      return request.activity ? telemetry.within(request.activity, work) : work();
     };
     if (route.config?.readsBody) route.onRequest = [route.onRequest ?? [], answerFrom(route.handler)].flat();
   });
@@ -207,6 +228,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** The base address of links in the answer. */
     readonly baseUrl: string;
+    /** Where the request comes from. */
+    readonly client: Client;
     /** Null until the first hook. */
     activity: Activity | null;
     /** The registered path of the route; undefined until its handler runs. */

@@ -7,6 +7,7 @@ import { type AsyncRequest, type PresentedKey, rateHeaders } from "../../feature
 import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import { clientPresence } from "../foundation/client-presence.ts";
 import { discardBody } from "../foundation/discard-body.ts";
+import { originOf } from "../foundation/request-origin.ts";
 import { callerOf } from "../foundation/require-caller.ts";
 import { rawRoute } from "../foundation/route.ts";
 import { type AcceptedInput, acceptInput } from "./accept-input.ts";
@@ -115,6 +116,7 @@ async function queue(
       model,
       input,
       base: request.baseUrl,
+      origin: originOf(request),
     });
     reply.headers(rateHeaders(rate));
     return { predictionId, model };

@@ -16,6 +16,7 @@ import {
 import { fault } from "../../kernel/errors.ts";
 import { type Client, watchClient } from "../foundation/client-presence.ts";
 import { discardBody } from "../foundation/discard-body.ts";
+import { originOf } from "../foundation/request-origin.ts";
 import { callerOf } from "../foundation/require-caller.ts";
 import { rawRoute } from "../foundation/route.ts";
 import { acceptInput } from "./accept-input.ts";
@@ -68,6 +69,7 @@ async function runNow(call: OfModelCall, input: CheckedInput, promisedId: string
     model: call.model,
     route,
     input,
+    origin: originOf(call.request),
     // With an Idempotency-Key the run continues, and a repeat fetches its result.
     onLive: (live) => {
       if (promisedId === undefined) call.client.onLeft = () => live.stop("left");

@@ -7,6 +7,7 @@ import { errorBody } from "../../kernel/error-body.ts";
 import type { Fault } from "../../kernel/errors.ts";
 import { watchClient } from "../foundation/client-presence.ts";
 import { type EventStream, openEventStream } from "../foundation/event-stream.ts";
+import { originOf } from "../foundation/request-origin.ts";
 import { callerOf } from "../foundation/require-caller.ts";
 import { rawRoute } from "../foundation/route.ts";
 import { toFault } from "../foundation/to-fault.ts";
@@ -38,6 +39,7 @@ export function streamRoute(app: FastifyInstance, deps: ModelApiDeps): void {
         model,
         route: "stream",
         input,
+        origin: originOf(request),
         onLive: (live) => {
           client.onLeft = () => live.stop("left");
         },

@@ -1,6 +1,6 @@
 import { modelOperations } from "@gantry/wire/operations";
 import type { FastifyInstance } from "fastify";
-import type { Caller } from "../../features/accounts/index.ts";
+import type { Authenticate } from "../../features/accounts/index.ts";
 import { isAdmin, type Models, maxManifestBytes, modelOpenApi, projectNotFound } from "../../features/models/index.ts";
 import type { Predictions } from "../../features/predictions/index.ts";
 import { fault } from "../../kernel/errors.ts";
@@ -14,7 +14,7 @@ import { modelCard } from "./card.ts";
 export interface ModelCardsDeps {
   models: Models;
   predictions: Pick<Predictions, "backends">;
-  authenticate(presented: string): Promise<Caller>;
+  authenticate: Authenticate;
   version: string;
 }
 
