@@ -1,5 +1,4 @@
 import { mkdir } from "node:fs/promises";
-import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { newId } from "@gantry/wire";
 import type { Config } from "../config/config.ts";
@@ -7,53 +6,48 @@ import { migrate, type OpenedDatabase } from "../engines/database/index.ts";
 import { createMedia } from "../engines/media/create-media.ts";
 import { objectParameters } from "../engines/models/text/tool-parameters.ts";
 import { countTokens, estimateTokens } from "../engines/models/token-count.ts";
+import { createPictures } from "../engines/pictures/create-pictures.ts";
 import { type Caller, openAccounts, scopeOf, signInUrl } from "../features/accounts/index.ts";
+import { openAudit, recordSettings } from "../features/audit/index.ts";
+import { openBatches } from "../features/batches/index.ts";
 import { grantOpeningBalance, openBilling, startUsageUpkeep } from "../features/billing/index.ts";
-import { defaultMaxUploadBytes, openFiles } from "../features/files/index.ts";
+import { openConnectedApps } from "../features/connected-apps/index.ts";
+import { defaultMaxUploadBytes, openFiles, openProtocolFiles } from "../features/files/index.ts";
+import { openHistory } from "../features/history/index.ts";
 import { openMcpTools, runAgentFor } from "../features/mcp-tools/index.ts";
 import { openNodes } from "../features/nodes/index.ts";
 import { readClusterFigures } from "../features/operations/index.ts";
-import { type LinkOf, openPredictions, renewLinks, sweepSpool } from "../features/predictions/index.ts";
-import { openResponses } from "../features/responses/index.ts";
+import { type LinkOf, openPredictions, sweepSpool } from "../features/predictions/index.ts";
 import { startRetention } from "../features/retention/index.ts";
 import { openSecrets } from "../features/secrets/index.ts";
+import { openSeries, startSampling } from "../features/series/index.ts";
 import { watchClock } from "../features/trusted-clock/index.ts";
-import { openWebhooks, startWebhookSender } from "../features/webhooks/index.ts";
+import { openWebhooks } from "../features/webhooks/index.ts";
 import { systemClock } from "../kernel/clock.ts";
 import type { Loc } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
 import { openAgentsPlatform } from "./agents-platform.ts";
+import { startAnswering } from "./answer-lines.ts";
 import { checkFileStore } from "./check-file-store.ts";
 import { closeInOrder } from "./close-in-order.ts";
+import { daysToKeep } from "./days-to-keep.ts";
 import { notReady, openDatabase, openOwnBlobs, openQueue, openS3 } from "./engines.ts";
 import { callableHere, startFinding } from "./find-models.ts";
+import type { Gantry, SharedHome } from "./gantry.ts";
 import { makeHome } from "./home.ts";
 import { namedTargets, openCatalogue } from "./models.ts";
 import { oldestToKnow, ownSchema } from "./own-schema.ts";
 import { readOwnVersion } from "./own-version.ts";
-import type { StillThere } from "./stopping.rules.ts";
+import { settingsState } from "./settings-state.ts";
+import { signInOptions } from "./sign-in.ts";
 import { storeMark } from "./store-mark.ts";
 import { mountSurfaces } from "./surfaces.ts";
 import { addDatabaseGauges, openTelemetry } from "./telemetry.ts";
 import { trustExtraCa } from "./trust-extra-ca.ts";
 import { openVault } from "./vault.ts";
+import { startSender } from "./webhook-sender.ts";
 
-export interface Gantry {
-  listener: RequestListener;
-  /** Rows of the access table that have a route. */
-  accessRows: ReadonlySet<string>;
-  /** Why predictions cannot be served now; undefined if they can. */
-  notReady(): Promise<string | undefined>;
-  /** What this start has found on this machine, as lines for the operator. */
-  found: readonly string[];
-  /** The admin's API key, if this start created it. */
-  firstKey: string | null;
-  /** The admin's sign-in link, if this start created the admin. */
-  firstSignInUrl: ((base: string) => string) | null;
-  drain(milliseconds: number): Promise<void>;
-  close(): Promise<void>;
-  stillThere(): Omit<StillThere, "answers">;
-}
+export type { Gantry, SharedHome };
 
 const tokenizerAfterMs = 500;
 const openingBalanceMicros = 100_000_000;
@@ -64,13 +58,14 @@ export async function compose(
   log: Log,
   onProgress: (text: string) => void,
   signal?: AbortSignal,
+  shared?: SharedHome,
 ): Promise<Gantry> {
   const home = config.GANTRY_HOME;
   const clock = systemClock;
   trustExtraCa(config.GANTRY_EXTRA_CA);
-  await makeHome(home, (warning) => log.warn(warning));
+  if (!shared) await makeHome(home, (warning) => log.warn(warning));
   const finding = startFinding(config, signal);
-  const database = await openDatabase(config, log, onProgress);
+  const database = shared?.database ?? (await openDatabase(config, log, onProgress));
   try {
     await migrate(database, ownSchema, { mustKnow: oldestToKnow, report: (text) => log.warn(text), signal });
     signal?.throwIfAborted();
@@ -93,24 +88,36 @@ export async function compose(
     const found = await finding;
     const { telemetry, waysOut } = openTelemetry(config, log, nodeId, await callableHere(database, found));
     const { net } = waysOut;
-    const media = createMedia({ onTrouble, onWork: telemetry.fileInspected });
+    const pictures = createPictures({ onTrouble });
+    const media = createMedia({ pictures, onTrouble, onWork: telemetry.fileInspected });
     const queue = await openQueue(config, database, onTrouble);
 
     const targets = namedTargets({ models: () => models, agents: () => platform.agents });
-    const accounts = await openAccounts({ database, clock, log, callableModels: targets.callableAmong });
+    const accounts = await openAccounts({
+      database,
+      clock,
+      log,
+      callableModels: targets.callableAmong,
+      teamCreation: config.GANTRY_TEAM_CREATION,
+      signIn: signInOptions(config, vault, waysOut.providerNet),
+    });
     const { newAdminKey, newSignInToken, adminId } = await accounts.bootstrap(config.GANTRY_ADMIN_KEY);
     await grantOpeningBalance(database, adminId, openingBalanceMicros);
     const secrets = openSecrets({ database, vault });
-    const catalogue = await openCatalogue({ config, database, log, secrets, waysOut, spoolDir, targets, found });
+    const parts = { config, database, log, secrets, waysOut, spoolDir, targets, found, pictures };
+    const catalogue = await openCatalogue(parts);
     const { models, providers } = catalogue;
     accounts.onUserChanged(models.forgetOwner);
-    const files = openFiles({
+    const filesDeps = {
       database,
       blobs,
       clock,
       maxUploadBytes: defaultMaxUploadBytes,
       storageBytesPerUser: config.GANTRY_UPLOAD_BYTES_PER_USER,
-    });
+    };
+    const files = openFiles(filesDeps);
+    const protocolFiles = openProtocolFiles(filesDeps);
+    const batches = openBatches({ database, files: protocolFiles });
     await checkFileStore(config, { files, blobs, isOwn: linkServed !== undefined }, log);
     const webhooks = openWebhooks({ database, vault, clock });
     const openStored = (caller: Caller, s3Path: string, loc: Loc) =>
@@ -124,8 +131,10 @@ export async function compose(
       nodeId,
       proofOf,
       fileStore: await storeMark(config),
-      isAlone: config.DATABASE_URL === undefined,
+      isAlone: config.DATABASE_URL === undefined && (shared?.isFirst ?? true),
     });
+    await nodes.forget(shared?.gone ?? []);
+    await recordSettings(database, config.GANTRY_ROLE, settingsState(config, proofOf));
     const predictions = await openPredictions({
       database,
       blobs,
@@ -134,8 +143,10 @@ export async function compose(
       log,
       telemetry,
       nodeId,
+      isOneOfSeveral: shared !== undefined,
       nodes,
       spoolDir,
+      keepsInputs: config.GANTRY_KEEP_INPUTS,
       net,
       media,
       openStored,
@@ -149,36 +160,12 @@ export async function compose(
       storeOutput: async (ownerId, predictionId, field, file) =>
         (await files.storeOutput({ ownerId, predictionId, field, file })).s3Path,
     });
-    const sender = isWorker
-      ? await startWebhookSender({
-          database,
-          net,
-          vault,
-          clock,
-          log,
-          telemetry,
-          nodeId,
-          renewPayload: (payload, ageMs) => renewLinks({ linkOf, publicUrl: config.GANTRY_PUBLIC_URL }, payload, ageMs),
-        })
-      : undefined;
     const trustedClock = watchClock({ database, log });
-    const upkeep = await startUsageUpkeep({
-      database,
-      log,
-      clock: trustedClock,
-      retentionDays: config.GANTRY_USAGE_DAYS,
-    });
-    const retention = startRetention({
-      database,
-      blobs,
-      files,
-      log,
-      clock: trustedClock,
-      resultDays: config.GANTRY_RESULT_DAYS,
-      uploadDays: config.GANTRY_UPLOAD_DAYS,
-      deliveryDays: config.GANTRY_DELIVERY_DAYS,
-    });
-
+    const { GANTRY_USAGE_DAYS: retentionDays } = config;
+    const upkeep = await startUsageUpkeep({ database, log, clock: trustedClock, retentionDays });
+    const days = daysToKeep(config);
+    const retention = startRetention({ database, blobs, files, batches, log, clock: trustedClock, ...days });
+    const sampling = startSampling({ database, log });
     const version = readOwnVersion();
     const platform = await openAgentsPlatform({
       database,
@@ -198,11 +185,17 @@ export async function compose(
       predictions,
       countTokens,
       readInput: predictions.readInput,
+      search: { net: waysOut.operatorNet, searxngUrl: config.GANTRY_SEARXNG_URL },
       storageBytesPerUser: config.GANTRY_UPLOAD_BYTES_PER_USER,
       parallel: isWorker ? config.GANTRY_RUN_PARALLEL : 0,
       version,
+      threadDays: days.threadDays,
     });
     const { runs } = platform;
+    const publicUrl = config.GANTRY_PUBLIC_URL;
+    const sender = isWorker
+      ? await startSender({ database, net, vault, clock, log, telemetry, nodeId, runs, linkOf, publicUrl })
+      : undefined;
     const mcpTools = await openMcpTools({
       database,
       log,
@@ -220,20 +213,27 @@ export async function compose(
     });
     addDatabaseGauges(telemetry, database, config.DATABASE_URL === undefined, readClusterFigures({ database, nodeId }));
     telemetry.addGauges(() => ({
+      processesServing: 1,
+      processesMissing: 0,
       predictionsHeld: predictions.underWay(),
       workerSlots: isWorker ? config.GANTRY_WORKER_PARALLEL : 0,
       runsHeld: runs.underWay(),
       runSlots: isWorker ? config.GANTRY_RUN_PARALLEL : 0,
     }));
+    const answering = startAnswering({ ...parts, ...catalogue, vault, predictions, accounts, protocolFiles, isWorker });
     const app = await mountSurfaces({
       config,
       version,
       log,
       clock,
       telemetry,
+      exposition: shared?.metrics ?? telemetry.exposition,
       accounts,
+      audit: openAudit({ database }),
       billing: openBilling({ database }),
+      series: openSeries({ database }),
       storageOf: files.storageOf,
+      history: openHistory({ database, blobs, files, predictions, batchesAmong: batches.among }),
       providers,
       secrets,
       webhooks,
@@ -241,24 +241,30 @@ export async function compose(
       linkServed,
       models,
       predictions,
-      responses: openResponses({ database, vault, predictions }),
+      ...answering.parts,
+      protocolFiles,
+      batches,
       agentsRoutes: platform.routes,
       mcpTools,
       runs,
       agents: platform.agents,
+      triggers: platform.triggers,
       marketplace: platform.marketplace,
+      toolServers: platform.toolServers,
+      connectedApps: openConnectedApps({ database, clock, log, accounts, models, agents: platform.agents }),
     });
     // Loading the tokenizer takes 300 ms: after the start, but before the first cancel needs it.
     const warming = setTimeout(() => void countTokens("warm"), tokenizerAfterMs);
 
     const closing = closeInOrder([
       ["webhooks", () => sender?.stop()],
-      ["runs", () => runs.close()],
+      ["batches", () => answering.stop()],
+      ["runs", () => platform.stop()],
       ["predictions", () => predictions.close()],
       ["the heartbeat", () => nodes.leave()],
       ["the queue", () => queue.close()],
       ["usage upkeep", () => upkeep.stop()],
-      ["retention", () => retention.stop()],
+      ["retention", () => Promise.all([retention.stop(), sampling.stop()])],
       ["MCP tools", () => mcpTools.close()],
       ["agents", () => platform.close()],
       ["telemetry", () => telemetry.close()],
@@ -266,11 +272,15 @@ export async function compose(
         "request handling",
         () => Promise.all([catalogue.close(), accounts.close(), app.close(), media.close(), waysOut.close()]),
       ],
+      ["pictures", () => pictures.close()],
       ["the file store", () => blobs.close()],
       ["the database", () => database.close()],
     ]);
 
     return {
+      nodeId,
+      metrics: telemetry.exposition,
+      forgetNodes: nodes.forget,
       listener: (request, response) => app.routing(request, response),
       accessRows: app.accessRows,
       notReady: () => notReady(database),
@@ -278,7 +288,7 @@ export async function compose(
       firstKey: newAdminKey,
       firstSignInUrl: newSignInToken === null ? null : (base) => signInUrl(base, newSignInToken),
       drain: async (milliseconds) => {
-        await Promise.all([runs.drain(milliseconds), predictions.drain(milliseconds)]);
+        await Promise.all([answering.stop(), platform.drain(milliseconds), predictions.drain(milliseconds)]);
       },
       async close() {
         clearTimeout(warming);

@@ -9,6 +9,7 @@ import { textModels } from "../engines/models/builtin/text-manifests.ts";
 import { fetchCogSchema } from "../engines/models/cog/schema.ts";
 import type { LocalServer } from "../engines/models/providers/providers.ts";
 import type { Net } from "../engines/net/net.ts";
+import type { Pictures } from "../engines/pictures/pictures.ts";
 import type { Agents } from "../features/agents/index.ts";
 import {
   type AgentTargets,
@@ -81,6 +82,7 @@ export async function openCatalogue(deps: {
   secrets: Secrets;
   waysOut: WaysOut;
   spoolDir: string;
+  pictures: Pictures;
   targets: AgentTargets;
   /** Language model servers on this machine, if this server looks for them. */
   found: LocalServer[] | undefined;
@@ -98,7 +100,7 @@ export async function openCatalogue(deps: {
     }),
   ];
   await seedModels(database, shipped);
-  const painter = createImagePainter({ onTrouble: (text, error) => log.error({ err: error }, text) });
+  const painter = createImagePainter(deps.pictures);
   const builtins = { image: painter, rules: createRules() };
   const models = await openModels({
     database,

@@ -16,6 +16,8 @@ export interface WaysOut {
   net: Net;
   /** For the operator's models: may reach GANTRY_LLM_URL and servers found on this machine, which users must not. */
   operatorNet: Net;
+  /** For signing in: may reach GANTRY_OIDC_ISSUER. */
+  providerNet: Net;
   close(): Promise<void>;
 }
 
@@ -39,12 +41,14 @@ export function openTelemetry(
       egress,
     });
   const ofOperator = [
-    ...(config.GANTRY_LLM_URL === undefined ? [] : [config.GANTRY_LLM_URL]),
+    ...[config.GANTRY_LLM_URL, config.GANTRY_SEARXNG_URL].filter((url) => url !== undefined),
     ...local.map(({ url }) => url),
   ];
-  const [net, operatorNet, toCollector] = [
+  const issuer = config.GANTRY_OIDC_ISSUER;
+  const [net, operatorNet, providerNet, toCollector] = [
     wayOut(),
     wayOut(...ofOperator),
+    wayOut(...(issuer === undefined ? [] : [issuer])),
     wayOut(...(endpoint === undefined ? [] : [endpoint])),
   ];
   const telemetry = createTelemetry({
@@ -53,7 +57,7 @@ export function openTelemetry(
     version: readOwnVersion(),
     role: config.GANTRY_ROLE,
     nodeId,
-    traces:
+    collector:
       endpoint === undefined
         ? undefined
         : {
@@ -61,6 +65,8 @@ export function openTelemetry(
             ...(headers && { headers }),
             serviceName: config.OTEL_SERVICE_NAME,
             ratio: config.OTEL_TRACES_SAMPLER_ARG,
+            exportsMetrics: config.OTEL_METRICS_EXPORTER === "otlp",
+            capturesContent: config.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT,
           },
   });
   return {
@@ -68,7 +74,9 @@ export function openTelemetry(
     waysOut: {
       net: traceNet(net, telemetry),
       operatorNet: withLocalHints(traceNet(operatorNet, telemetry), local),
-      close: async () => void (await Promise.all([net, operatorNet, toCollector].map((each) => each.close()))),
+      providerNet: traceNet(providerNet, telemetry),
+      close: async () =>
+        void (await Promise.all([net, operatorNet, providerNet, toCollector].map((each) => each.close()))),
     },
   };
 }

@@ -3,6 +3,7 @@ import { createReadStream } from "node:fs";
 import { link, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { AuditReport } from "@gantry/wire";
 import { openUnsignedBlobs } from "../compose/engines.ts";
 import { migrationsDir, oldestToKnow, ownSchema } from "../compose/own-schema.ts";
 import { keysToRestore, prepareKeys, readKeyFiles, settleRestore, settleRestores } from "../compose/restored-keys.ts";
@@ -24,6 +25,7 @@ import { createAesVault } from "../engines/vault/aes-vault.ts";
 import { changeKey, lockKeys, settleKeyChange, whileKeyStays } from "../engines/vault/change-key.ts";
 import { findSecretKey } from "../engines/vault/key-file.ts";
 import { opensNothing } from "../engines/vault/reseal.ts";
+import { verifyAudit } from "../features/audit/index.ts";
 import {
   checkArchive,
   type KeyFile,
@@ -274,12 +276,21 @@ export async function rekey(options: OperateOptions & { leaveUnreadable: boolean
   }
 }
 
-export async function verifyBooks(options: OperateOptions): Promise<LedgerReport> {
+export function verifyBooks(options: OperateOptions): Promise<LedgerReport> {
+  return checking(options, "ledger", checkBooks);
+}
+
+/** `head`: a hash that must be in the chain. */
+export function verifyAuditLog(options: OperateOptions & { head: string | undefined }): Promise<AuditReport> {
+  return checking(options, "audit_chain", (database) => verifyAudit(database, options.head));
+}
+
+async function checking<T>(options: OperateOptions, table: string, check: (database: Database) => Promise<T>) {
   const database = await openExisting(options);
   try {
-    const [schema] = await database.sql<{ there: boolean }[]>`select to_regclass('ledger') is not null as there`;
+    const [schema] = await database.sql<{ there: boolean }[]>`select to_regclass(${table}) is not null as there`;
     if (!schema?.there) throw new Error("This database does not contain Gantry tables");
-    return await checkBooks(database);
+    return await check(database);
   } finally {
     await database.close();
   }
