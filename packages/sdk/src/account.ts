@@ -1,15 +1,40 @@
 import type {
+  AuditRecord,
+  ChangeKeyBody,
+  ChangePasswordBody,
   CreateKeyBody,
   ExpensesRecord,
   KeyRecord,
   LedgerEntryRecord,
   MeRecord,
+  SeriesGroup,
+  SeriesMetric,
+  SeriesRecord,
+  SeriesStep,
+  SignedInSessionRecord,
   SignInLinkRecord,
   UsageRecord,
 } from "@gantry/wire";
 import { at, segment } from "./address.ts";
 import { eachOf, eachOfThePast, type Page, type PageQuery, type TimeRange } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
+
+export interface SeriesQuery extends TimeRange {
+  /** `queue`, `running` and `nodes` need `scope: "service"`. */
+  metric: SeriesMetric;
+  /** Default: minutes up to 3 hours, hours up to 3 days, otherwise days. */
+  step?: SeriesStep | undefined;
+  /** The 8 largest groups, and the rest as `other`. */
+  group_by?: SeriesGroup | undefined;
+  /** Only this model, as `owner/model`. */
+  model?: string | undefined;
+  key_id?: string | undefined;
+  mode?: UsageRecord["route"] | undefined;
+  /** All users together. Only for admins. */
+  scope?: "own" | "service" | undefined;
+  /** Another user. Only for admins. */
+  username?: string | undefined;
+}
 
 export interface Account {
   me(options?: CallOptions): Promise<MeRecord>;
@@ -28,20 +53,37 @@ export interface Account {
       page?: number | undefined;
     } & CallOptions,
   ): Promise<ExpensesRecord>;
+  /** Figures over time, by minute, hour or day in UTC. Default: the last 24 hours. */
+  series(query: SeriesQuery & CallOptions): Promise<SeriesRecord>;
   /** One page of wallet entries, newest first: credits, deductions, charges and income. */
   ledger(options?: TimeRange & PageQuery & CallOptions): Promise<Page<LedgerEntryRecord>>;
   /** Iterates over all entries, newest first, page by page. */
   eachLedgerEntry(options?: TimeRange & CallOptions): AsyncGenerator<LedgerEntryRecord>;
+  /** One page of what concerns your account in the audit log, newest first. */
+  audit(
+    options?: { action?: string | undefined; q?: string | undefined } & TimeRange & PageQuery & CallOptions,
+  ): Promise<Page<AuditRecord>>;
   keys: {
     list(options?: PageQuery & CallOptions): Promise<Page<KeyRecord>>;
     /** Iterates over all entries, newest first, page by page. */
     each(options?: CallOptions): AsyncGenerator<KeyRecord>;
     /** The answer shows the key once, in `key`. */
     create(key?: CreateKeyBody, options?: CallOptions): Promise<KeyRecord>;
+    /** Send only the fields to change; null removes a limit. */
+    update(id: string, change: ChangeKeyBody, options?: CallOptions): Promise<KeyRecord>;
     revoke(id: string, options?: CallOptions): Promise<void>;
     /** Creates a new secret with the same id. The old one works for `grace_seconds` more, 0 by default. */
     rotate(id: string, options?: { grace_seconds?: number | undefined } & CallOptions): Promise<KeyRecord>;
   };
+  /** Sign-ins to the console. */
+  sessions: {
+    list(options?: PageQuery & CallOptions): Promise<Page<SignedInSessionRecord>>;
+    revoke(id: string, options?: CallOptions): Promise<void>;
+    /** Ends all but the session of this client. API keys keep working. */
+    revokeOthers(options?: CallOptions): Promise<void>;
+  };
+  /** Ends your other sessions. */
+  changePassword(change: ChangePasswordBody, options?: CallOptions): Promise<void>;
   /** A link that signs you in to the console, once and within 15 minutes. */
   makeSignInLink(options?: CallOptions): Promise<SignInLinkRecord>;
 }
@@ -62,6 +104,7 @@ export function account({ json, send, download }: Transport): Account {
       const whose = username ?? (await all.me({ signal })).username;
       return json({ method: "GET", path: `/${segment(whose)}/expenses/`, query, signal });
     },
+    series: async ({ signal, ...query }) => json({ ...at("GET /api/v2/series"), query: { ...query }, signal }),
     ledger: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/ledger"), query: { ...query }, signal }),
     eachLedgerEntry: (options = {}) =>
       eachOfThePast(
@@ -69,6 +112,7 @@ export function account({ json, send, download }: Transport): Account {
         ({ id }) => String(id),
         options.to_date,
       ),
+    audit: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/audit"), query: { ...query }, signal }),
     keys: {
       list: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/keys"), query: { ...query }, signal }),
       each: (options) =>
@@ -77,12 +121,26 @@ export function account({ json, send, download }: Transport): Account {
           ({ id }) => id,
         ),
       create: async (key = {}, { signal } = {}) => json({ ...at("POST /api/v2/keys"), json: key, signal }),
+      update: async (id, change, { signal } = {}) =>
+        json({ ...at("PATCH /api/v2/keys/{id}", { id }), json: change, signal }),
       async revoke(id, { signal } = {}) {
         await send({ ...at("DELETE /api/v2/keys/{id}", { id }), signal });
       },
       async rotate(id, { signal, ...wanted } = {}) {
         return json({ ...at("POST /api/v2/keys/{id}/rotate", { id }), json: wanted, signal });
       },
+    },
+    sessions: {
+      list: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/sessions"), query: { ...query }, signal }),
+      async revoke(id, { signal } = {}) {
+        await send({ ...at("DELETE /api/v2/sessions/{id}", { id }), signal });
+      },
+      async revokeOthers({ signal } = {}) {
+        await send({ ...at("DELETE /api/v2/sessions"), signal });
+      },
+    },
+    async changePassword(change, { signal } = {}) {
+      await send({ ...at("PUT /api/v2/me/password"), json: change, signal });
     },
     makeSignInLink: async ({ signal } = {}) => json({ ...at("POST /api/v2/sign-in-links"), json: {}, signal }),
   };

@@ -3,7 +3,8 @@ import type { PathParams, Route } from "@gantry/wire/operations";
 /** Normalizes the base URL of the service. */
 export function serviceAddress(url: string | undefined): string {
   if (typeof url !== "string") throw new TypeError("url must be a string");
-  const address = URL.parse(url);
+  // Node 20 has no URL.parse.
+  const address = URL.canParse(url) ? new URL(url) : undefined;
   const isWeb = address?.protocol === "http:" || address?.protocol === "https:";
   if (!address || !isWeb || address.username !== "" || address.password !== "" || /[?#]/.test(url)) {
     const must = "it must begin with http:// or https:// and have no user, ? or #";

@@ -1,4 +1,6 @@
 import type {
+  AuditRecord,
+  ChangeKeyBody,
   ChangeUserBody,
   CreateKeyBody,
   CreateUserBody,
@@ -7,8 +9,10 @@ import type {
   LedgerEntryRecord,
   LedgerRecord,
   OverviewRecord,
+  PasswordResetRecord,
   PlanRecord,
   PutPlanBody,
+  SignedInSessionRecord,
   SignInLinkRecord,
   TakeDownRecord,
   UserRecord,
@@ -25,13 +29,27 @@ export interface AdminUsers {
   list(options?: PageQuery & CallOptions): Promise<Page<UserRecord>>;
   /** Iterates over all entries, page by page. */
   each(options?: CallOptions): AsyncGenerator<UserRecord>;
+  get(username: string, options?: CallOptions): Promise<UserRecord>;
   create(user: CreateUserBody, options?: CallOptions): Promise<UserRecord>;
   /** Send only the fields to change; `disabled: true` closes the account, `password: null` removes the password. */
   update(username: string, change: ChangeUserBody, options?: CallOptions): Promise<UserRecord>;
   /** Creates a key for a user. The answer shows it once, in `key`. */
   createKey(username: string, key?: CreateKeyBody, options?: CallOptions): Promise<KeyRecord>;
+  /** One page of a user's keys, newest first, without the secrets. */
+  keys(username: string, options?: PageQuery & CallOptions): Promise<Page<KeyRecord>>;
+  /** Send only the fields to change; null removes a limit. */
+  updateKey(username: string, keyId: string, change: ChangeKeyBody, options?: CallOptions): Promise<KeyRecord>;
+  revokeKey(username: string, keyId: string, options?: CallOptions): Promise<void>;
   /** A link that signs the user in to the console, once and within 15 minutes. */
   makeSignInLink(username: string, options?: CallOptions): Promise<SignInLinkRecord>;
+  /** A link with which the user sets a new password, once and within 24 hours. */
+  makePasswordReset(username: string, options?: CallOptions): Promise<PasswordResetRecord>;
+  /** One page of a user's sign-ins to the console, newest first. */
+  sessions(username: string, options?: PageQuery & CallOptions): Promise<Page<SignedInSessionRecord>>;
+  /** Ends one session, or without an id all of them. API keys keep working. */
+  revokeSessions(username: string, sessionId?: string, options?: CallOptions): Promise<void>;
+  /** The next person with this username can be linked, if the settings allow it. */
+  unlinkIdentity(username: string, options?: CallOptions): Promise<void>;
   /**
    * Adds dollars to a wallet; a negative amount deducts. Without an `idempotencyKey` one is generated, so that a retry
    * does not credit twice.
@@ -70,6 +88,28 @@ export interface AdminTakeDowns {
   restoreModel(endpointId: string, options?: CallOptions): Promise<TakeDownRecord>;
 }
 
+export interface AuditFilter extends TimeRange {
+  /** The beginning of the action, such as `key` or `key.create`. */
+  action?: string | undefined;
+  /** Id or username. */
+  actor?: string | undefined;
+  /** Id or username of the user whose object it is. */
+  owner?: string | undefined;
+  /** Id or name. */
+  object?: string | undefined;
+  /** An id or name of anything in the record. */
+  q?: string | undefined;
+}
+
+/** Who changed what, newest first. */
+export interface AdminAudit {
+  list(options?: AuditFilter & PageQuery & CallOptions): Promise<Page<AuditRecord>>;
+  /** Iterates over all records, newest first, page by page. */
+  each(options?: AuditFilter & CallOptions): AsyncGenerator<AuditRecord>;
+  /** Everything as CSV, one line per record, streamed as you read `body`. */
+  csv(options?: AuditFilter & CallOptions): Promise<Response>;
+}
+
 export type Turnover = OverviewRecord["today"];
 
 /** The result of a ledger check, without the currency. */
@@ -86,6 +126,7 @@ export interface Admin {
   /** For the operator's providers and models. */
   secrets: Secrets;
   takeDowns: AdminTakeDowns;
+  audit: AdminAudit;
   overview(options?: CallOptions): Promise<OverviewRecord>;
   checkBooks(options?: CallOptions): Promise<LedgerRecord>;
 }
@@ -99,12 +140,13 @@ export function admin(transport: Transport): Admin {
     providers: sharedProviders(transport),
     secrets: sharedSecrets(transport),
     takeDowns: takeDowns(transport),
+    audit: auditLog(transport),
     overview: async ({ signal } = {}) => json({ ...at("GET /api/v2/admin/overview"), signal }),
     checkBooks: async ({ signal } = {}) => json({ ...at("GET /api/v2/admin/ledger"), signal }),
   };
 }
 
-function users({ json, retries }: Transport): AdminUsers {
+function users({ json, send, retries }: Transport): AdminUsers {
   const all: AdminUsers = {
     list: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/admin/users"), query, signal }),
     each: (options) =>
@@ -112,13 +154,36 @@ function users({ json, retries }: Transport): AdminUsers {
         (range) => all.list({ ...options, ...range }),
         ({ id }) => id,
       ),
+    get: async (username, { signal } = {}) =>
+      json({ ...at("GET /api/v2/admin/users/{username}", { username }), signal }),
     create: async (user, { signal } = {}) => json({ ...at("POST /api/v2/admin/users"), json: user, signal }),
     update: async (username, change, { signal } = {}) =>
       json({ ...at("PATCH /api/v2/admin/users/{username}", { username }), json: change, signal }),
     createKey: async (username, key = {}, { signal } = {}) =>
       json({ ...at("POST /api/v2/admin/users/{username}/keys", { username }), json: key, signal }),
+    keys: async (username, { signal, ...query } = {}) =>
+      json({ ...at("GET /api/v2/admin/users/{username}/keys", { username }), query, signal }),
+    updateKey: async (username, id, change, { signal } = {}) =>
+      json({ ...at("PATCH /api/v2/admin/users/{username}/keys/{id}", { username, id }), json: change, signal }),
+    async revokeKey(username, id, { signal } = {}) {
+      await send({ ...at("DELETE /api/v2/admin/users/{username}/keys/{id}", { username, id }), signal });
+    },
     makeSignInLink: async (username, { signal } = {}) =>
       json({ ...at("POST /api/v2/sign-in-links"), json: { username }, signal }),
+    makePasswordReset: async (username, { signal } = {}) =>
+      json({ ...at("POST /api/v2/admin/users/{username}/password-reset", { username }), signal }),
+    sessions: async (username, { signal, ...query } = {}) =>
+      json({ ...at("GET /api/v2/admin/users/{username}/sessions", { username }), query, signal }),
+    async revokeSessions(username, id, { signal } = {}) {
+      const from =
+        id === undefined
+          ? at("DELETE /api/v2/admin/users/{username}/sessions", { username })
+          : at("DELETE /api/v2/admin/users/{username}/sessions/{id}", { username, id });
+      await send({ ...from, signal });
+    },
+    async unlinkIdentity(username, { signal } = {}) {
+      await send({ ...at("DELETE /api/v2/admin/users/{username}/identity", { username }), signal });
+    },
     async credit(username, credit, { idempotencyKey, signal } = {}) {
       const key = idempotencyKey ?? (retries > 0 ? randomText() : undefined);
       const to = at("POST /api/v2/admin/users/{username}/credits", { username });
@@ -132,6 +197,21 @@ function users({ json, retries }: Transport): AdminUsers {
         ({ id }) => String(id),
         options.to_date,
       ),
+  };
+  return all;
+}
+
+function auditLog({ json, download }: Transport): AdminAudit {
+  const all: AdminAudit = {
+    list: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/admin/audit"), query: { ...query }, signal }),
+    each: (options = {}) =>
+      eachOfThePast(
+        (range) => all.list({ ...options, ...range }),
+        ({ seq }) => String(seq),
+        options.to_date,
+      ),
+    csv: async ({ signal, ...query } = {}) =>
+      download({ ...at("GET /api/v2/admin/audit"), query: { ...query }, headers: { accept: "text/csv" }, signal }),
   };
   return all;
 }

@@ -1,4 +1,5 @@
 import type {
+  AgentAuthorization,
   AgentCard,
   AgentCreatedRecord,
   AgentRecord,
@@ -39,6 +40,8 @@ export interface Agents {
   /** Runs of a deleted agent stay readable. */
   delete(id: string, options?: CallOptions): Promise<void>;
   revisions: Revisions;
+  /** Tool servers that a run of the agent uses with your own authorization, with links to authorize them. */
+  authorizations(id: string, options?: CallOptions): Promise<AgentAuthorization[]>;
   /** Tools that an agent can use by id; for tools of tool servers see `toolServers.tools`. */
   tools(options?: CallOptions): Promise<ToolRecord[]>;
 }
@@ -65,6 +68,10 @@ export function agents(transport: Transport): Agents {
       await send({ ...at("DELETE /v1/agents/{agent_id}", { agent_id }), signal });
     },
     revisions: revisions(transport),
+    async authorizations(agent_id, { signal } = {}) {
+      const to = at("GET /v1/agents/{agent_id}/authorizations", { agent_id });
+      return (await json<{ authorizations: AgentAuthorization[] }>({ ...to, signal })).authorizations;
+    },
     async tools({ signal } = {}) {
       return (await json<{ tools: ToolRecord[] }>({ ...at("GET /v1/tools"), signal })).tools;
     },

@@ -2,23 +2,31 @@ import { type Account, account } from "./account.ts";
 import { type Admin, admin } from "./admin.ts";
 import { type Agents, agents } from "./agents.ts";
 import { type Aliases, aliases } from "./aliases.ts";
+import { type ConfirmationInbox, confirmationInbox } from "./confirmations.ts";
 import { type Drives, drives } from "./drives.ts";
 import { type Files, files } from "./files.ts";
 import { type IdpConnector, idpConnector } from "./idp.ts";
 import { type Marketplace, marketplace } from "./marketplace.ts";
 import { type Models, models } from "./models.ts";
+import { type PredictionHistory, predictionHistory } from "./prediction-history.ts";
 import { type Predictions, predictions } from "./predictions.ts";
 import { type Providers, providers } from "./providers.ts";
 import { type Runs, runs } from "./runs.ts";
+import { type Schedules, schedules } from "./schedules.ts";
 import { type Secrets, secrets } from "./secrets.ts";
+import { type Teams, teams } from "./teams.ts";
+import { type Threads, threads } from "./threads.ts";
 import { type ToolServers, toolServers } from "./tool-servers.ts";
 import { type CallOptions, createTransport } from "./transport.ts";
+import { type Triggers, triggers } from "./triggers.ts";
 import { type Webhooks, webhooks } from "./webhooks.ts";
 
 export interface ClientOptions {
   /** The URL of the service, e.g. http://127.0.0.1:8080. Throws a TypeError if it is missing. */
   url: string | undefined;
   key?: string | undefined;
+  /** The team to act for, of which the owner of the key is a member. Calls of `teams` are always the owner's own. */
+  team?: string | undefined;
   /**
    * Retries after temporary failures; 2 by default, 0 disables them. Only safe calls are retried: reads, calls with an
    * Idempotency-Key, and calls refused before they were accepted.
@@ -32,8 +40,11 @@ export interface GantryClient extends Predictions {
   isUp(options?: CallOptions): Promise<boolean>;
   isReady(options?: CallOptions): Promise<boolean>;
   me: Account["me"];
+  /** Figures over time, for charts. */
+  series: Account["series"];
   /** Only for admins. */
   checkBooks: Admin["checkBooks"];
+  predictions: PredictionHistory;
   files: Files;
   models: Models;
   providers: Providers;
@@ -41,9 +52,14 @@ export interface GantryClient extends Predictions {
   account: Account;
   agents: Agents;
   runs: Runs;
+  threads: Threads;
+  confirmations: ConfirmationInbox;
+  schedules: Schedules;
   marketplace: Marketplace;
   drives: Drives;
+  teams: Teams;
   toolServers: ToolServers;
+  triggers: Triggers;
   idp: IdpConnector;
   secrets: Secrets;
   webhooks: Webhooks;
@@ -55,9 +71,10 @@ export function createClient(options: ClientOptions): GantryClient {
   if (typeof options !== "object" || options === null) {
     throw new TypeError('createClient needs an object: { url: "https://…", key: "…" }');
   }
+  const { team } = options;
   const transport = createTransport(options);
   // Health checks need no key, and must work with an invalid one.
-  const keyless = createTransport({ ...options, key: undefined });
+  const keyless = createTransport({ ...options, key: undefined, team: undefined });
   const ofCaller = account(transport);
   const ofAdmins = admin(transport);
 
@@ -77,7 +94,9 @@ export function createClient(options: ClientOptions): GantryClient {
     isUp: (call) => says("ok", "/healthz", call),
     isReady: (call) => says("ready", "/readyz", call),
     me: ofCaller.me,
+    series: ofCaller.series,
     checkBooks: ofAdmins.checkBooks,
+    predictions: predictionHistory(transport),
     files: files(transport),
     models: models(transport),
     providers: providers(transport),
@@ -85,9 +104,14 @@ export function createClient(options: ClientOptions): GantryClient {
     account: ofCaller,
     agents: agents(transport),
     runs: runs(transport),
+    threads: threads(transport),
+    confirmations: confirmationInbox(transport),
+    schedules: schedules(transport),
     marketplace: marketplace(transport),
     drives: drives(transport),
+    teams: teams(team === undefined ? transport : createTransport({ ...options, team: undefined })),
     toolServers: toolServers(transport),
+    triggers: triggers(transport),
     idp: idpConnector(transport),
     secrets: secrets(transport),
     webhooks: webhooks(transport),

@@ -1,4 +1,15 @@
-import type { CreateDriveBody, DriveItem, DriveItemList, DriveList, DriveRecord } from "@gantry/wire";
+import type {
+  ChangeDriveBody,
+  CreateDriveBody,
+  DriveItem,
+  DriveItemList,
+  DriveList,
+  DriveRecord,
+  DriveSearchAnswer,
+  IndexFileList,
+  IndexFileStatus,
+  SearchMode,
+} from "@gantry/wire";
 import { at, drivePath } from "./address.ts";
 import { type DriveFiles, driveFiles } from "./drive-files.ts";
 import { GantryError } from "./errors.ts";
@@ -13,6 +24,8 @@ export interface Drives {
   list(options?: ListRange & CallOptions): Promise<DriveList>;
   /** Iterates over all entries, newest first, page by page. */
   each(options?: CallOptions): AsyncGenerator<DriveRecord>;
+  /** Changes name, description or index. `index` creates the index, changes its model or resumes it; null deletes it. */
+  update(id: string, changes: ChangeDriveBody, options?: CallOptions): Promise<DriveRecord>;
   /**
    * Deletes a drive and its files. If agents use it, throws `conflict` with the agents in `details`, unless `force` is
    * set.
@@ -31,6 +44,19 @@ export interface Drives {
   /** Deletes a directory and its content. `/` is the whole drive. */
   deleteTree(id: string, path: string, options?: CallOptions): Promise<void>;
   files: DriveFiles;
+  /** One page of the files of the index, by path. */
+  indexFiles(
+    id: string,
+    options?: { status?: IndexFileStatus | undefined } & ListRange & CallOptions,
+  ): Promise<IndexFileList>;
+  /** Indexes all files again. */
+  rebuildIndex(id: string, options?: CallOptions): Promise<DriveRecord>;
+  /** Searches the files of an indexed drive. */
+  search(
+    id: string,
+    q: string,
+    options?: { limit?: number | undefined; mode?: SearchMode | undefined } & CallOptions,
+  ): Promise<DriveSearchAnswer>;
 }
 
 const largestItemPage = 1000;
@@ -49,6 +75,8 @@ export function drives(transport: Transport): Drives {
         },
         ({ id }) => id,
       ),
+    update: async (drive_id, changes, { signal } = {}) =>
+      json({ ...at("PATCH /v1/drives/{drive_id}", { drive_id }), json: changes, signal }),
     async delete(drive_id, { signal, ...query } = {}) {
       await send({ ...at("DELETE /v1/drives/{drive_id}", { drive_id }), query, signal });
     },
@@ -60,6 +88,12 @@ export function drives(transport: Transport): Drives {
       await send({ ...at("DELETE /v1/drives/{drive_id}/tree/{path}", { drive_id, path }), signal });
     },
     files: driveFiles(transport),
+    indexFiles: async (drive_id, { signal, ...query } = {}) =>
+      json({ ...at("GET /v1/drives/{drive_id}/index/files", { drive_id }), query, signal }),
+    rebuildIndex: async (drive_id, { signal } = {}) =>
+      json({ ...at("POST /v1/drives/{drive_id}/index/rebuild", { drive_id }), signal }),
+    search: async (drive_id, q, { signal, ...query } = {}) =>
+      json({ ...at("GET /v1/drives/{drive_id}/search", { drive_id }), query: { q, ...query }, signal }),
   };
   /** `wasThere`: a missing directory has been deleted meanwhile. */
   async function* eachItem(

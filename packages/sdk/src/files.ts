@@ -21,6 +21,11 @@ export interface StoredFile {
   link: FileLink;
 }
 
+export interface FileQuery {
+  q?: string | undefined;
+  origin?: FileRecord["origin"] | undefined;
+}
+
 export interface Files {
   /**
    * Stores a Blob or bytes; `openAsBlob` of node:fs opens a file on disk without reading it. `model` is any model that
@@ -43,10 +48,10 @@ export interface Files {
     file: { url: string } | string,
     options?: CallOptions & { headers?: Record<string, string> | undefined },
   ): Promise<Response>;
-  /** One page of your uploads and outputs, newest first. */
-  list(options?: PageQuery & CallOptions): Promise<Page<FileRecord>>;
+  /** One page of your uploads and outputs, newest first. `q`: part of the file name, or an id. */
+  list(options?: FileQuery & PageQuery & CallOptions): Promise<Page<FileRecord>>;
   /** Iterates over all entries, newest first, page by page. */
-  each(options?: CallOptions): AsyncGenerator<FileRecord>;
+  each(options?: FileQuery & CallOptions): AsyncGenerator<FileRecord>;
   /** Deletes a file by its id. Outputs of a running prediction cannot be deleted. */
   delete(id: string, options?: CallOptions): Promise<void>;
 }

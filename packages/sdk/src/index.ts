@@ -1,40 +1,67 @@
 export type {
+  AddMemberBody,
+  AgentActivity,
+  AgentAuthorization,
   AgentBinding,
   AgentCard,
   AgentCreatedRecord,
   AgentErrorType,
+  AgentMemory,
   AgentRecord,
   AgentSnapshot,
   AgentStatus,
   AgentTool,
   AgentVisibility,
   AgentWarning,
+  AgentWebhook,
   AliasRecord,
+  AuditAction,
+  AuditActorType,
+  AuditObjectType,
+  AuditRecord,
+  AuditReport,
   BackendConfig,
   BackendRecord,
+  BatchRecord,
   ChangeAgentBody,
+  ChangeDriveBody,
+  ChangeKeyBody,
+  ChangeMemberBody,
+  ChangePasswordBody,
+  ChangeScheduleBody,
   ChangeToolServerBody,
+  ChangeTriggerBody,
   ChangeUserBody,
   ConfirmationRecord,
+  ConfirmationStatus,
   ConfirmPolicy,
   ConnectionType,
   CreateAgentBody,
   CreateDriveBody,
   CreateKeyBody,
   CreateRunBody,
+  CreateScheduleBody,
+  CreateTeamBody,
   CreateToolServerBody,
+  CreateTriggerBody,
   CreateUserBody,
   CreditRecord,
+  DeliveryDetailsRecord,
   DeliveryRecord,
   DeliveryStatus,
   DiscoveredModel,
   DiscoveryRecord,
   Door,
   DriveFileRecord,
+  DriveIndexBody,
+  DriveIndexRecord,
+  DriveIndexStatus,
   DriveItem,
   DriveItemList,
   DriveList,
   DriveRecord,
+  DriveSearchAnswer,
+  DriveSearchResult,
   ErrorType,
   ExpensesRecord as Expenses,
   FieldSchema,
@@ -44,6 +71,11 @@ export type {
   IdpOutcomeRecord as IdpOutcome,
   ImportBody,
   ImportRecord,
+  InboxConfirmation,
+  IndexFileList,
+  IndexFileRecord,
+  IndexFileStatus,
+  InputState,
   KeyRecord,
   LedgerEntryRecord,
   LedgerRecord,
@@ -51,10 +83,19 @@ export type {
   ListedBackend,
   Manifest,
   ManifestPatch,
+  MemberRecord,
   MeRecord,
+  MissedPolicy,
+  ModelPricing,
   ObjectSchema,
+  OverlapPolicy,
   OverviewRecord,
+  PasswordResetRecord,
   PlanRecord,
+  PredictionMode,
+  PredictionRecord,
+  PredictionStatus,
+  PredictionSummary,
   Pricing,
   ProviderPreset,
   ProviderRecord,
@@ -78,21 +119,63 @@ export type {
   RunRecord,
   RunSecretRecord as RunSecret,
   RunStatus,
+  RunText,
+  RunTrace,
+  RunWebhook,
+  RunWebhookEvent,
+  RunWebhookPayload,
+  ScheduleRecord,
+  ScheduleStatus,
+  SearchMode,
   SecretRecord,
+  SeriesGroup,
+  SeriesMetric,
+  SeriesRecord,
+  SeriesStep,
+  SeriesUnit,
   ServerToolListRecord,
   ServerToolRecord,
   SessionRecord,
+  SignedInSessionRecord,
   SignInLinkRecord,
+  SignInProblem,
+  SignInWay,
+  SignInWaysRecord,
   TakeDownBody,
   TakeDownRecord,
   TakenDown,
+  TeamRecord,
+  TeamRole,
+  TeamUsageRecord,
+  ThreadDetails,
+  ThreadRecord,
+  ThreadTurn,
   ToolBinding,
   ToolRecord,
   ToolServerAuth,
+  ToolServerAuthorization,
   ToolServerRecord,
   ToolServerStatus,
+  TraceAgent,
+  TraceAnswer,
+  TraceMessage,
+  TracePurpose,
+  TraceStep,
+  TraceStepDetail,
+  TraceStepKind,
+  TraceStepStatus,
+  TraceToolCall,
+  TriggerDeliveryId,
+  TriggerDeliveryRecord,
+  TriggerDeliveryStatus,
+  TriggerOverlap,
+  TriggerRecord,
+  TriggerStatus,
+  TriggerVerification,
+  TriggerWithUrlRecord,
   UpstreamModel,
   UsageRecord,
+  UserKind,
   UserRecord,
   ValueChange,
   Workflow,
@@ -100,11 +183,21 @@ export type {
   WorkflowTarget,
 } from "@gantry/wire";
 export { providerTypes } from "@gantry/wire/provider-types";
-export type { Account } from "./account.ts";
-export type { Admin, AdminPlans, AdminTakeDowns, AdminUsers, BooksRecord, Turnover } from "./admin.ts";
+export type { Account, SeriesQuery } from "./account.ts";
+export type {
+  Admin,
+  AdminAudit,
+  AdminPlans,
+  AdminTakeDowns,
+  AdminUsers,
+  AuditFilter,
+  BooksRecord,
+  Turnover,
+} from "./admin.ts";
 export type { AgentList, Agents, NewAgent } from "./agents.ts";
 export type { Aliases } from "./aliases.ts";
 export { type ClientOptions, createClient, type GantryClient } from "./client.ts";
+export type { ConfirmationFilter, ConfirmationInbox, ConfirmationList } from "./confirmations.ts";
 export type {
   DownloadOptions,
   DriveFileHead,
@@ -115,13 +208,14 @@ export type {
 } from "./drive-files.ts";
 export type { Drives } from "./drives.ts";
 export { GantryError, type GantryErrorType, type GantryIssue } from "./errors.ts";
-export type { FileLink, Files, StoredFile } from "./files.ts";
+export type { FileLink, FileQuery, Files, StoredFile } from "./files.ts";
 export type { Input, InputField, JsonValue } from "./form.ts";
 export type { IdpConnector } from "./idp.ts";
 export type { AgentCardList, Marketplace } from "./marketplace.ts";
 export type { ModelCard, ModelChange, ModelFilter, Models, NewModel } from "./models.ts";
 export type { ListRange, Page, PageQuery, TimeRange, TimeRange as UsageRange } from "./pages.ts";
 export { textOf, textSoFar } from "./prediction-events.ts";
+export type { PredictionFilter, PredictionHistory, PredictionPage } from "./prediction-history.ts";
 export type {
   Prediction,
   PredictionResult,
@@ -134,11 +228,16 @@ export type {
 export type { Predictions } from "./predictions.ts";
 export type { ImportChoice, ImportResult, Providers } from "./providers.ts";
 export type { RevisionList, Revisions } from "./revisions.ts";
-export type { FollowOptions, RunEvent } from "./run-events.ts";
+export type { FollowOptions, FollowTextOptions, RunEvent, RunTextEvent } from "./run-events.ts";
 export type { Confirmations, RunFilter, RunList, Runs } from "./runs.ts";
+export type { ScheduleList, Schedules } from "./schedules.ts";
 export type { Secrets } from "./secrets.ts";
 export type { FileContent, FileStream } from "./send-file.ts";
+export { type AgentSetup, type AgentWithSetup, setUpAgent } from "./set-up-agent.ts";
+export type { Teams } from "./teams.ts";
+export type { ThreadFilter, ThreadList, Threads } from "./threads.ts";
 export type { ToolServerList, ToolServers } from "./tool-servers.ts";
 export type { CallOptions } from "./transport.ts";
+export type { TriggerDeliveryList, TriggerFilter, TriggerList, Triggers } from "./triggers.ts";
 export type { DeliveryFilter, Webhooks } from "./webhooks.ts";
 export type { WithDefaults } from "./with-defaults.ts";

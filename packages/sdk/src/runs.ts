@@ -2,15 +2,24 @@ import type {
   ConfirmationRecord,
   CreateRunBody,
   RunEventList,
+  RunPhase,
   RunRecord,
   RunSecretRecord,
   RunStatus,
+  RunTrace,
+  TraceStepDetail,
 } from "@gantry/wire";
 import { at } from "./address.ts";
 import { randomText } from "./form.ts";
-import { eachListed, type ListRange } from "./pages.ts";
+import { eachListed, type ListRange, type TimeRange } from "./pages.ts";
 import { lookUntil } from "./resume.ts";
-import { type FollowOptions, type RunEvent, runEvents } from "./run-events.ts";
+import {
+  type FollowOptions,
+  type FollowTextOptions,
+  type RunEvent,
+  type RunTextEvent,
+  runEvents,
+} from "./run-events.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 export interface RunList {
@@ -20,11 +29,29 @@ export interface RunList {
   offset: number;
 }
 
-/** Runs of one agent, child runs of one run, or all your runs. Filtering by both is not possible. */
-export type RunFilter = { status?: RunStatus | undefined } & (
-  | { agent_id?: string | undefined; parent_run_id?: undefined }
-  | { agent_id?: undefined; parent_run_id?: string | undefined }
-);
+interface AnyRunFilter extends TimeRange {
+  status?: RunStatus | undefined;
+  /** With `awaiting_confirmation`: runs that wait for your answer. */
+  phase?: RunPhase | undefined;
+  /** Part of the id. */
+  q?: string | undefined;
+}
+
+/**
+ * Runs of one agent, child runs of one run, or all your runs. Filtering by both is not possible. For your own agent,
+ * `agent_id` lists the runs of all users; with `mine`, only those that you started.
+ */
+export type RunFilter = AnyRunFilter &
+  (
+    | { agent_id?: string | undefined; mine?: boolean | undefined; parent_run_id?: undefined }
+    | {
+        agent_id?: undefined;
+        mine?: boolean | undefined;
+        parent_run_id?: string | undefined;
+        /** Your runs of this thread. */
+        thread_id?: string | undefined;
+      }
+  );
 
 export interface Confirmations {
   /** All confirmations of a run, answered or not. */
@@ -65,8 +92,15 @@ export interface Runs {
    * `done` or `error`.
    */
   waitFor(id: string, options?: CallOptions): Promise<RunRecord>;
-  /** Events of the run until its end. Leaving the loop does not cancel it; a lost connection is resumed. */
+  /**
+   * Events of the run until its end. Leaving the loop does not cancel it; a lost connection is resumed. With `text`, also
+   * the text of model calls as it is written; the trace has the whole text when a call has ended.
+   */
   events(id: string, options?: FollowOptions): AsyncGenerator<RunEvent>;
+  events(id: string, options: FollowTextOptions): AsyncGenerator<RunEvent | RunTextEvent>;
+  /** Model calls, tool calls, sub-agents and waits, with times, tokens and cost. */
+  trace(id: string, options?: CallOptions): Promise<RunTrace>;
+  traceStep(id: string, stepId: string, options?: CallOptions): Promise<TraceStepDetail>;
   /** Events so far, with times. Continue a very long list with `next_after`. */
   listEvents(id: string, options?: { after?: number | undefined } & CallOptions): Promise<RunEventList>;
   confirmations: Confirmations;
@@ -93,12 +127,12 @@ export function runs(transport: Transport): Runs {
     },
     get: async (run_id, { signal, ...query } = {}) =>
       json({ ...at("GET /v1/runs/{run_id}", { run_id }), query, signal }),
-    async list({ agent_id, signal, ...query } = {}) {
+    async list({ agent_id, mine = false, signal, ...query } = {}) {
       if (agent_id !== undefined && query.parent_run_id !== undefined) {
         throw new TypeError("Filter runs by agent_id or parent_run_id, not by both");
       }
-      const to = agent_id === undefined ? at("GET /v1/runs") : at("GET /v1/agents/{agent_id}/runs", { agent_id });
-      return json({ ...to, query, signal });
+      if (agent_id === undefined || mine) return json({ ...at("GET /v1/runs"), query: { ...query, agent_id }, signal });
+      return json({ ...at("GET /v1/agents/{agent_id}/runs", { agent_id }), query, signal });
     },
     each: (options) =>
       eachListed(
@@ -114,7 +148,11 @@ export function runs(transport: Transport): Runs {
       const isEnd = ({ status }: RunRecord) => status === "done" || status === "error";
       return lookUntil(look, { isEnd, patient: retries > 0, signal });
     },
-    events: (id, options) => runEvents(transport, id, options),
+    events: (id: string, options?: FollowOptions | FollowTextOptions) =>
+      runEvents(transport, id, options) as AsyncGenerator<RunEvent>,
+    trace: async (run_id, { signal } = {}) => json({ ...at("GET /v1/runs/{run_id}/trace", { run_id }), signal }),
+    traceStep: async (run_id, step_id, { signal } = {}) =>
+      json({ ...at("GET /v1/runs/{run_id}/trace/{step_id}", { run_id, step_id }), signal }),
     listEvents: async (run_id, { signal, ...query } = {}) =>
       json({ ...at("GET /v1/runs/{run_id}/events/list", { run_id }), query, signal }),
     confirmations: confirmations(transport),

@@ -1,4 +1,10 @@
-import type { ChangeToolServerBody, CreateToolServerBody, ServerToolRecord, ToolServerRecord } from "@gantry/wire";
+import type {
+  ChangeToolServerBody,
+  CreateToolServerBody,
+  ServerToolRecord,
+  ToolServerAuthorization,
+  ToolServerRecord,
+} from "@gantry/wire";
 import { at } from "./address.ts";
 import { eachListed, type ListRange } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
@@ -23,6 +29,10 @@ export interface ToolServers {
   update(id: string, change: ChangeToolServerBody, options?: CallOptions): Promise<ToolServerRecord>;
   /** If agents use the server, throws `conflict` with the agents in `details`, unless `force` is set. */
   delete(id: string, options?: { force?: boolean | undefined } & CallOptions): Promise<void>;
+  /** For servers with OAuth: a link that you open in a browser. It works once, for ten minutes. */
+  authorize(id: string, options?: CallOptions): Promise<ToolServerAuthorization>;
+  /** Deletes your tokens of the server. Authorizations of other users stay. */
+  forgetAuthorization(id: string, options?: CallOptions): Promise<void>;
   /** Asks the server for its tools; throws `upstream_error` if it does not respond. */
   tools(id: string, options?: CallOptions): Promise<ServerToolRecord[]>;
 }
@@ -45,6 +55,11 @@ export function toolServers({ json, send }: Transport): ToolServers {
       json({ ...at("PATCH /v1/mcp-servers/{mcp_server_id}", one(id)), json: change, signal }),
     async delete(id, { signal, ...query } = {}) {
       await send({ ...at("DELETE /v1/mcp-servers/{mcp_server_id}", one(id)), query, signal });
+    },
+    authorize: async (id, { signal } = {}) =>
+      json({ ...at("POST /v1/mcp-servers/{mcp_server_id}/authorize", one(id)), signal }),
+    async forgetAuthorization(id, { signal } = {}) {
+      await send({ ...at("DELETE /v1/mcp-servers/{mcp_server_id}/authorization", one(id)), signal });
     },
     async tools(id, { signal } = {}) {
       const to = at("GET /v1/mcp-servers/{mcp_server_id}/tools", one(id));

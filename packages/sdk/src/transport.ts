@@ -45,11 +45,12 @@ export interface Transport {
 export interface TransportOptions {
   url: string | undefined;
   key?: string | undefined;
+  team?: string | undefined;
   fetch?: typeof fetch | undefined;
   retries?: number | undefined;
 }
 
-export function createTransport({ url, key, fetch: given, retries = 2 }: TransportOptions): Transport {
+export function createTransport({ url, key, team, fetch: given, retries = 2 }: TransportOptions): Transport {
   const base = serviceAddress(url);
   // Looked up at each call, and called unbound: a browser's fetch is bound to its window.
   const go: typeof fetch = given ?? ((...args) => fetch(...args));
@@ -63,6 +64,7 @@ export function createTransport({ url, key, fetch: given, retries = 2 }: Transpo
     const put = (name: string, value: string) => all.set(name, headerValue(name, value));
     for (const [name, value] of Object.entries(headers)) put(name, value);
     if (isOwn && key !== undefined) put("x-api-key", key);
+    if (isOwn && team !== undefined) put("x-gantry-team", team);
     if (idempotencyKey !== undefined) put("idempotency-key", idempotencyKey);
     if (json !== undefined) put("content-type", "application/json");
     else if (body instanceof Blob && body.type) put("content-type", body.type);
@@ -143,10 +145,10 @@ function isLarge(body: Blob | ReadableStream<Uint8Array> | string | undefined): 
   return body instanceof ReadableStream || (body instanceof Blob && body.size > largeBytes);
 }
 
-/** Some errors come with status 200 and a status in the body. */
+/** Some errors come with status 200 and a status in the body, beside their detail. */
 async function jsonOf<T>(response: Response): Promise<T> {
-  const body = (await response.json()) as T & { status_code?: number };
-  if (body?.status_code === undefined) return body;
+  const body = (await response.json()) as T & { status_code?: number; detail?: unknown };
+  if (body?.status_code === undefined || body.detail === undefined) return body;
   throw errorFrom({ status: body.status_code, headers: response.headers }, body);
 }
 

@@ -17,13 +17,19 @@ function passedOnBy(index: string): string[] {
 
 /** What wire has for the server alone: no call or answer of a client is made of it, or the client has its own. */
 const ofTheServer = [
+  "AuthorizationRecord",
   "BackendType",
+  "DecidedRecord",
   "ErrorForm",
   "ErrorRow",
   "FieldCheck",
   "IdKind",
+  "ProtocolFileRecord",
   "ReadRunBody",
+  "ReadScheduleBody",
+  "ReadTriggerChange",
   "ScalarCheck",
+  "SignInBody",
   "UpstreamBackend",
   "ValueProblem",
   "WebhookSecretsRecord",

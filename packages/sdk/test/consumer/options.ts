@@ -55,6 +55,10 @@ export async function passedOn(maybe: { text?: string; number?: number; flag?: b
   await client.runs.list({ parent_run_id: text });
   // @ts-expect-error The service has no list by both.
   await client.runs.list({ agent_id: "agt_1", parent_run_id: "run_1" });
+  await client.schedules.create("agt_1", { cron: "@daily", input: {}, timezone: text, enabled: flag });
+  await client.schedules.list({ agent_id: text, limit: number });
+  await client.schedules.update("sch_1", { enabled: flag, max_cost: null });
+  await client.schedules.run("sch_1", { idempotencyKey: text, signal });
   await client.runs.listEvents("run_1", { after: number });
   client.runs.events("run_1", { after: number, tries: number });
   await client.runs.confirmations.approve("run_1", "cnf_1", { reason: text });
