@@ -1,0 +1,57 @@
+export const exitCodes = {
+  done: 0,
+  failed: 1,
+  wrongArguments: 2,
+  partly: 3,
+  needsApproval: 4,
+  interrupted: 130,
+} as const;
+
+/** Ends the command with one line on stderr and an exit code. */
+export class Failure extends Error {
+  readonly code: number;
+
+  constructor(message: string, code: number = exitCodes.failed) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export const wrongArguments = (message: string): Failure => new Failure(message, exitCodes.wrongArguments);
+
+const noKey = "The API key is missing or invalid. Run gantry login, or set GANTRY_KEY.";
+
+/** The API's own text is fixed by its specification. */
+const noModel = "The model does not exist, or your key may not call it. gantry models list shows your models.";
+
+/** One line: what happened, and what to do. */
+export function describeFailure(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (!isGantryError(error)) return oneLine(error);
+  // The server's own message names a header that the user of a command never sees.
+  if (error.status === 401) return noKey;
+  if (error.message === "Project not found") return noModel;
+  const advice =
+    error.status === 0 && error.type === "connection_error" ? " Is the server running? Check with gantry status." : "";
+  const faults =
+    error.issues.length > 1 ? error.issues.map(({ loc, message }) => `${loc.slice(1).join(".")}: ${message}`) : [];
+  return `${sentence(faults.length > 0 ? faults.join("; ") : oneLine(error))}${advice}`;
+}
+
+interface ErrorOfServer extends Error {
+  status: number;
+  type: string | undefined;
+  issues: readonly { loc: readonly (string | number)[]; message: string }[];
+}
+
+/** By name, so that a command which needs no server does not load the SDK. */
+export function isGantryError(error: unknown): error is ErrorOfServer {
+  return error instanceof Error && error.name === "GantryError";
+}
+
+const oneLine = (error: Error): string => {
+  const text = error instanceof AggregateError ? error.errors.map(describeFailure).join(", ") : error.message;
+  return text.replace(/\s*\n\s*/g, " ");
+};
+
+const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
