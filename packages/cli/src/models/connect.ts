@@ -1,4 +1,3 @@
-import { parseArgs } from "node:util";
 import {
   type DiscoveredModel,
   GantryError,
@@ -9,21 +8,15 @@ import {
   type PutProviderBody,
   providerTypes,
 } from "@gantry/sdk";
-import { orPrintError, setting } from "../server-tools.ts";
+import type { Context } from "../frame/command.ts";
+import { wrongArguments } from "../frame/failure.ts";
+import type { Output } from "../frame/output.ts";
+import { setting } from "../frame/profiles.ts";
+import { ask, askSecretly, isTerminal, readKeyFromStdin } from "../frame/terminal.ts";
 import { importAll, printModels, printResults } from "./import.ts";
 import { chosenFrom } from "./import-choices.rules.ts";
-import { accessOptions, asking, notAsked, type ProviderAccess, printJson, providerAccess } from "./provider-access.ts";
-import { ask, askSecretly, isTerminal, readStdin } from "./terminal.ts";
+import { type ProviderAccess, providerAccess } from "./provider-access.ts";
 import { printTest } from "./test.ts";
-
-const options = {
-  ...accessOptions,
-  type: { type: "string" },
-  name: { type: "string" },
-  url: { type: "string" },
-  "key-stdin": { type: "boolean" },
-  "key-env": { type: "string" },
-} as const;
 
 const allTypes = Object.keys(providerTypes) as ProviderType[];
 
@@ -37,58 +30,52 @@ interface Settings {
   key: string | undefined;
 }
 
-export function connectProvider(args: readonly string[]): Promise<number> {
-  return orPrintError(async () => {
-    const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
-    if (positionals.length > 0) throw new Error(`Unexpected argument ${positionals[0]}. Give the address as --url.`);
-    const settings = await readSettings(values);
-    const access = await providerAccess(values);
-    return asking(() => connect(access, settings, values.json ?? false));
-  }, notAsked);
+export async function connectProvider(context: Context): Promise<number> {
+  const settings = await readSettings(context);
+  return connect(context.out, await providerAccess(context), settings, context.flag("json"));
 }
 
-type Values = ReturnType<typeof parseArgs<{ options: typeof options }>>["values"];
-
 /** Asks for what the options leave out, in a terminal. */
-async function readSettings(values: Values): Promise<Settings> {
-  const asks = isTerminal() && !values["key-stdin"];
-  if (values["key-stdin"] && values["key-env"] !== undefined) throw new Error("Give either --key-stdin or --key-env.");
-  const type = typeIn(values.type ?? (asks ? await askType() : undefined));
+async function readSettings(context: Context): Promise<Settings> {
+  const { flag, text } = context;
+  const asks = isTerminal() && !flag("key-stdin");
+  if (flag("key-stdin") && text("key-env") !== undefined) throw wrongArguments("Give either --key-stdin or --key-env.");
+  const type = typeIn(text("type") ?? (asks ? await askType(context.out) : undefined));
   const preset = presetOf(type);
   const needsUrl = preset.url === undefined;
-  const asksUrl = asks && values.url === undefined && (needsUrl || values.type === undefined);
-  const url = values.url ?? (asksUrl ? await ask(urlQuestion(preset), preset.url) : undefined);
-  if (needsUrl && !url) throw new Error(`${preset.label} needs an address: --url ${preset.urlExample ?? "URL"}`);
-  return { type, name: values.name, url: url || undefined, key: await readKey(values, preset, asks) };
+  const asksUrl = asks && text("url") === undefined && (needsUrl || text("type") === undefined);
+  const url = text("url") ?? (asksUrl ? await ask(urlQuestion(preset), preset.url) : undefined);
+  if (needsUrl && !url) throw wrongArguments(`${preset.label} needs an address: --url ${preset.urlExample ?? "URL"}`);
+  return { type, name: text("name"), url: url || undefined, key: await readKey(context, preset, asks) };
 }
 
 const urlQuestion = ({ urlExample }: ProviderPreset) =>
   `Address${urlExample === undefined ? "" : `, for example ${urlExample}`}`;
 
 function typeIn(text: string | undefined): ProviderType {
-  if (text === undefined) throw new Error(`Give the kind of the provider: --type ${allTypes.join("|")}`);
+  if (text === undefined) throw wrongArguments(`Give the kind of the provider: --type ${allTypes.join("|")}`);
   const type = allTypes.find((known) => known === text) ?? allTypes[Number(text) - 1];
-  if (type === undefined) throw new Error(`Unknown type ${text}. Use one of: ${allTypes.join(", ")}`);
+  if (type === undefined) throw wrongArguments(`Unknown type ${text}. Use one of: ${allTypes.join(", ")}`);
   return type;
 }
 
-function askType(): Promise<string> {
+function askType(out: Output): Promise<string> {
   for (const [n, type] of allTypes.entries()) {
-    console.error(`${String(n + 1).padStart(3)}  ${type.padEnd(18)} ${presetOf(type).label}`);
+    out.note(`${String(n + 1).padStart(3)}  ${type.padEnd(18)} ${presetOf(type).label}`);
   }
   return ask("What do you want to connect? Number or type", "ollama");
 }
 
 async function readKey(
-  values: Values,
+  { flag, text }: Context,
   { key: need, label }: ProviderPreset,
   asks: boolean,
 ): Promise<string | undefined> {
-  if (values["key-stdin"]) return (await readStdin()) || undefined;
-  const variable = values["key-env"];
+  if (flag("key-stdin")) return (await readKeyFromStdin()) || undefined;
+  const variable = text("key-env");
   if (variable !== undefined) {
     const key = setting(variable);
-    if (key === undefined) throw new Error(`${variable} is not set.`);
+    if (key === undefined) throw wrongArguments(`${variable} is not set.`);
     return key;
   }
   if (need === "none" || (need === "optional" && !asks)) return undefined;
@@ -96,10 +83,11 @@ async function readKey(
     const key = await askSecretly(need === "required" ? `API key of ${label}` : "API key (Enter for none)");
     if (key !== "" || need === "optional") return key || undefined;
   }
-  throw new Error(`${label} needs an API key. Pipe it in with --key-stdin, or name a variable with --key-env.`);
+  throw wrongArguments(`${label} needs an API key. Pipe it in with --key-stdin, or name a variable with --key-env.`);
 }
 
 async function connect(
+  out: Output,
   { providers, secrets }: ProviderAccess,
   { type, name: given, url, key }: Settings,
   isJson: boolean,
@@ -113,17 +101,17 @@ async function connect(
   const provider = await providers.put(name, body);
   const [test, models] = await Promise.all([providers.test(name), providers.discover(name).catch(nothingFound)]);
   const asks = isTerminal() && !isJson && test.ok && models.length > 0;
-  if (isJson) printJson({ provider, test, models });
+  if (isJson) out.json({ provider, test, models });
   else {
-    printTest(test);
-    if (models.length > 0) printModels(models, asks);
+    printTest(out, test);
+    if (models.length > 0) printModels(out, models, asks);
   }
   if (!test.ok) {
-    if (!isJson) console.error(`${name} is saved. Fix the problem, then run: gantry models test ${name}`);
+    if (!isJson) out.note(`${name} is saved. Fix the problem, then run: gantry models test ${name}`);
     return 1;
   }
-  if (asks) return askImport(providers, name, models);
-  if (!isJson) console.log(`Import models with: gantry models import ${name} --all`);
+  if (asks) return askImport(out, providers, name, models);
+  if (!isJson) out.line(`Import models with: gantry models import ${name} --all`);
   return 0;
 }
 
@@ -148,23 +136,28 @@ function providerNamed(name: string, providers: Providers): Promise<ProviderReco
   });
 }
 
-async function askImport(providers: Providers, name: string, models: readonly DiscoveredModel[]): Promise<number> {
-  const chosen = await askModels(models);
+async function askImport(
+  out: Output,
+  providers: Providers,
+  name: string,
+  models: readonly DiscoveredModel[],
+): Promise<number> {
+  const chosen = await askModels(out, models);
   if (chosen.length === 0) return 0;
   const results = await importAll(
     providers,
     name,
     chosen.map(({ id }) => ({ id })),
   );
-  printResults(results);
+  printResults(out, results);
   return results.some(({ outcome }) => outcome === "failed") ? 1 : 0;
 }
 
-async function askModels(models: readonly DiscoveredModel[]): Promise<DiscoveredModel[]> {
+async function askModels(out: Output, models: readonly DiscoveredModel[]): Promise<DiscoveredModel[]> {
   for (;;) {
     const typed = await ask("Models to import: numbers, ids, all, or Enter for none");
     const chosen = chosenFrom(models, typed);
     if (Array.isArray(chosen)) return chosen;
-    console.error(`No model ${chosen.unknown}.`);
+    out.note(`No model ${chosen.unknown}.`);
   }
 }

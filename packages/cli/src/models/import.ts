@@ -1,53 +1,33 @@
-import { parseArgs } from "node:util";
 import type { DiscoveredModel, ImportChoice, ImportResult, Providers } from "@gantry/sdk";
-import { orPrintError } from "../server-tools.ts";
+import type { Context } from "../frame/command.ts";
+import { wrongArguments } from "../frame/failure.ts";
+import { dollarsOf } from "../frame/moment.rules.ts";
+import type { Output } from "../frame/output.ts";
 import { choicesOf, type Prices } from "./import-choices.rules.ts";
-import { accessOptions, asking, notAsked, printJson, providerAccess } from "./provider-access.ts";
+import { providerAccess } from "./provider-access.ts";
 
 /** The API takes so many models at once. */
 const mostAtOnce = 200;
 
-export function importModels(args: readonly string[]): Promise<number> {
-  return orPrintError(async () => {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        ...accessOptions,
-        all: { type: "boolean" },
-        "price-in": { type: "string" },
-        "price-out": { type: "string" },
-        "price-each": { type: "string" },
-      },
-    });
-    const [name, ...ids] = positionals;
-    if (name === undefined) throw new Error("Usage: gantry models import NAME [ID...] [--all]");
-    if (values.all && ids.length > 0) throw new Error("Give either ids or --all.");
-    const prices: Prices = {
-      in: dollars("--price-in", values["price-in"]),
-      out: dollars("--price-out", values["price-out"]),
-      each: dollars("--price-each", values["price-each"]),
-    };
-    const hasPrices = Object.values(prices).some((price) => price !== undefined);
-    if (hasPrices && !values.all && ids.length === 0) throw new Error("Prices need ids or --all.");
-    const { providers } = await providerAccess(values);
-    return asking(async () => {
-      const choices = await wanted(providers, name, { ids, isAll: values.all ?? false, prices, hasPrices });
-      const results = choices ? await importAll(providers, name, choices) : await providers.import(name);
-      if (values.json) printJson({ results });
-      else printResults(results);
-      return results.some(({ outcome }) => outcome === "failed") ? 1 : 0;
-    });
-  }, notAsked);
-}
-
-function dollars(option: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const amount = Number(text);
-  if (text.trim() === "" || !Number.isFinite(amount) || amount < 0) {
-    throw new Error(`${option} must be an amount in dollars, for example 0.5.`);
-  }
-  return amount;
+export async function importModels(context: Context): Promise<number> {
+  const {
+    words: [name = "", ...ids],
+    flag,
+    text,
+    out,
+  } = context;
+  const isAll = flag("all");
+  if (isAll && ids.length > 0) throw wrongArguments("Give either ids or --all.");
+  const priceOf = (option: string) => dollarsOf(option, text(option));
+  const prices: Prices = { in: priceOf("price-in"), out: priceOf("price-out"), each: priceOf("price-each") };
+  const hasPrices = Object.values(prices).some((price) => price !== undefined);
+  if (hasPrices && !isAll && ids.length === 0) throw wrongArguments("Prices need ids or --all.");
+  const { providers } = await providerAccess(context);
+  const choices = await wanted(providers, name, { ids, isAll, prices, hasPrices });
+  const results = choices ? await importAll(providers, name, choices) : await providers.import(name);
+  if (flag("json")) out.json({ results });
+  else printResults(out, results);
+  return results.some(({ outcome }) => outcome === "failed") ? 1 : 0;
 }
 
 interface Wanted {
@@ -90,16 +70,16 @@ const words: Record<ImportResult["outcome"], string> = {
   failed: "failed",
 };
 
-export function printResults(results: readonly ImportResult[]): void {
-  if (results.length === 0) console.log("Nothing to import or update.");
+export function printResults(out: Output, results: readonly ImportResult[]): void {
+  if (results.length === 0) out.line("Nothing to import or update.");
   for (const { id, endpoint_id, outcome, kept, message } of results) {
-    const print = outcome === "failed" ? console.error : console.log;
+    const print = outcome === "failed" ? out.note : out.line;
     print(`${endpoint_id ?? id}: ${words[outcome]}${message === null ? "" : `. ${message}`}`);
     if (kept.length > 0) print(`  kept your changes: ${kept.join(", ")}`);
   }
 }
 
-export function printModels(models: readonly DiscoveredModel[], isNumbered: boolean): void {
+export function printModels(out: Output, models: readonly DiscoveredModel[], isNumbered: boolean): void {
   const width = Math.max(...models.map(({ id }) => id.length));
   for (const [n, { id, kind, context_window, imported }] of models.entries()) {
     const facts = [
@@ -107,6 +87,6 @@ export function printModels(models: readonly DiscoveredModel[], isNumbered: bool
       ...(context_window === null ? [] : [`context ${context_window}`]),
       ...(imported === null ? [] : [`imported as ${imported}`]),
     ];
-    console.log(`${isNumbered ? String(n + 1).padStart(4) : ""}  ${id.padEnd(width)}  ${facts.join(", ")}`);
+    out.line(`${isNumbered ? String(n + 1).padStart(4) : ""}  ${id.padEnd(width)}  ${facts.join(", ")}`);
   }
 }

@@ -1,28 +1,25 @@
-import { parseArgs } from "node:util";
 import type { ProviderTestRecord } from "@gantry/sdk";
-import { orPrintError } from "../server-tools.ts";
-import { accessOptions, asking, notAsked, printJson, providerAccess } from "./provider-access.ts";
+import type { Context } from "../frame/command.ts";
+import { seconds } from "../frame/format.rules.ts";
+import type { Output } from "../frame/output.ts";
+import { providerAccess } from "./provider-access.ts";
 
-export function testProvider(args: readonly string[]): Promise<number> {
-  return orPrintError(async () => {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { ...accessOptions, model: { type: "string" } },
-    });
-    const [name, ...more] = positionals;
-    if (name === undefined || more.length > 0) throw new Error("Usage: gantry models test NAME [--model ID]");
-    const { providers } = await providerAccess(values);
-    return asking(async () => {
-      const test = await providers.test(name, { model: values.model });
-      if (values.json) printJson(test);
-      else printTest(test);
-      return test.ok ? 0 : 1;
-    });
-  }, notAsked);
+export async function testProvider(context: Context): Promise<number> {
+  const {
+    words: [name = ""],
+    text,
+    flag,
+    out,
+    signal,
+  } = context;
+  const { providers } = await providerAccess(context);
+  const test = await providers.test(name, { model: text("model"), signal });
+  if (flag("json")) out.json(test);
+  else printTest(out, test);
+  return test.ok ? 0 : 1;
 }
 
-export function printTest({ ok, message, latency_ms }: ProviderTestRecord): void {
-  if (!ok) console.error(message);
-  else console.log(latency_ms === null ? message : `${message} (${Math.round(latency_ms)} ms)`);
+export function printTest(out: Output, { ok, message, latency_ms }: ProviderTestRecord): void {
+  if (!ok) out.note(message);
+  else out.line(latency_ms === null ? message : `${message} (${seconds(latency_ms / 1000)})`);
 }

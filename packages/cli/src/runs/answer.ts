@@ -1,0 +1,34 @@
+import type { ConfirmationRecord } from "@gantry/sdk";
+import type { Context } from "../frame/command.ts";
+import { exitCodes, Failure, wrongArguments } from "../frame/failure.ts";
+import { pendingOf, printPending } from "./pending.ts";
+
+export const approve = (context: Context): Promise<number> => answer(context, "approve");
+export const reject = (context: Context): Promise<number> => answer(context, "deny");
+
+async function answer(context: Context, how: "approve" | "deny"): Promise<number> {
+  const { out } = context;
+  const [runId = "", confirmationId] = context.words;
+  const reason = context.text("reason");
+  const client = await context.client();
+  const ids = confirmationId === undefined ? await openOnes(context, runId) : [confirmationId];
+  const answered: ConfirmationRecord[] = [];
+  for (const id of ids) {
+    answered.push(await client.runs.confirmations[how](runId, id, { ...(reason !== undefined && { reason }) }));
+  }
+  if (context.flag("json")) out.json(context.flag("all") ? { confirmations: answered } : answered[0]);
+  else {
+    for (const { tool, status } of answered) out.line(`${tool}: ${status}`);
+    out.note(`Follow the run with: gantry runs follow ${runId}`);
+  }
+  return exitCodes.done;
+}
+
+/** Which question is meant, if it is not named. */
+async function openOnes(context: Context, runId: string): Promise<string[]> {
+  const pending = await pendingOf(await context.client(), runId);
+  if (pending.length === 0) throw new Failure(`The run ${runId} has no open question.`);
+  if (pending.length === 1 || context.flag("all")) return pending.map(({ id }) => id);
+  printPending(context.out.note, runId, pending);
+  throw wrongArguments(`The run has ${pending.length} open questions. Name one of them, or add --all.`);
+}
