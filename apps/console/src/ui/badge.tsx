@@ -18,20 +18,3 @@ export function Badge({ tone = "plain", children }: { tone?: Tone; children: Rea
     </span>
   );
 }
-
-/** Shows the HTTP status of a prediction as a word. */
-export function StatusBadge({ status }: { status: number }) {
-  if (status === 200) return <Badge tone="good">Done</Badge>;
-  if (status === 202) return <Badge tone="info">Running</Badge>;
-  if (status === 499) return <Badge>Cancelled</Badge>;
-  return (
-    <span title={`HTTP ${status}`}>
-      <Badge tone="bad">{failureLabel(status)}</Badge>
-    </span>
-  );
-}
-
-function failureLabel(status: number): string {
-  if (status === 504) return "Timed out";
-  return status < 500 ? "Rejected" : "Failed";
-}

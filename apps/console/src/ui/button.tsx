@@ -12,7 +12,7 @@ const kinds: Record<Kind, string> = {
 
 export const buttonClass = (kind: Kind = "plain"): string =>
   `inline-flex h-8 shrink-0 items-center justify-center gap-1.5 rounded-md border px-3 font-medium whitespace-nowrap ` +
-  `transition disabled:cursor-not-allowed disabled:opacity-50 ${kinds[kind]}`;
+  `transition disabled:cursor-not-allowed disabled:border-line disabled:bg-sunken disabled:text-muted ${kinds[kind]}`;
 
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   kind?: Kind;

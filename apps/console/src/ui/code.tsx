@@ -1,6 +1,7 @@
 import { Check, Copy } from "lucide-react";
 import { useState } from "react";
 import { Button } from "./button.tsx";
+import { CodeText } from "./code-text.tsx";
 import { toast } from "./toast.ts";
 
 export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
@@ -25,11 +26,13 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
 interface CodeBlockProps {
   text: string;
   label: string;
+  /** For colours, such as "json"; see `code-highlight.ts`. */
+  language?: string;
   /** Wraps long lines instead of scrolling. */
   wrap?: boolean;
 }
 
-export function CodeBlock({ text, label, wrap = false }: CodeBlockProps) {
+export function CodeBlock({ text, label, language = "", wrap = false }: CodeBlockProps) {
   return (
     <figure className="overflow-hidden rounded-md border border-line bg-sunken">
       <figcaption className="flex items-center justify-between border-line border-b py-1 pr-1 pl-3 text-muted text-xs">
@@ -37,10 +40,17 @@ export function CodeBlock({ text, label, wrap = false }: CodeBlockProps) {
         <CopyButton text={text} />
       </figcaption>
       <pre
-        className={`max-h-96 overflow-auto p-3 font-mono text-xs leading-relaxed ${wrap ? "whitespace-pre-wrap break-words" : ""}`}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrolled with the keyboard.
+        tabIndex={0}
+        className={`max-h-96 overflow-auto p-3 font-mono text-xs leading-relaxed -outline-offset-2 ${wrap ? "whitespace-pre-wrap break-words" : ""}`}
       >
-        <code>{text}</code>
+        <CodeText text={text} language={language} />
       </pre>
     </figure>
   );
+}
+
+/** Code within a text, with the name of its language. */
+export function CodeFigure({ text, language }: { text: string; language: string }) {
+  return <CodeBlock text={text} label={language || "Code"} language={language.toLowerCase()} />;
 }

@@ -5,6 +5,9 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Button } from "./button.tsx";
 import { CopyButton } from "./code.tsx";
 
+/** Focused when a dialog opens, rather than its Close button. */
+const firstField = "input:not([type=hidden], [type=file], :disabled), select:not(:disabled), textarea:not(:disabled)";
+
 interface DialogProps {
   open: boolean;
   onClose(): void;
@@ -30,8 +33,12 @@ export function Dialog({ open, onClose, title, description, wide = false, staysO
           {...(!description && { "aria-describedby": undefined })}
           onEscapeKeyDown={keep}
           onInteractOutside={keep}
-          onOpenAutoFocus={() => {
+          onOpenAutoFocus={(event) => {
             opener.current = document.activeElement;
+            const field = event.target instanceof Element && event.target.querySelector<HTMLElement>(firstField);
+            if (!field) return;
+            event.preventDefault();
+            field.focus();
           }}
           // Without a Radix trigger the dialog cannot know where focus came from.
           onCloseAutoFocus={(event) => {
@@ -63,6 +70,8 @@ export function Dialog({ open, onClose, title, description, wide = false, staysO
 interface ConfirmButtonProps {
   /** Of the button, and of the confirming button in the dialog. */
   label: string;
+  /** Of the row in a table: screen readers hear "Revoke website" instead of one more "Revoke". */
+  subject?: string;
   question: string;
   /** The consequences. */
   explanation?: ReactNode;
@@ -76,6 +85,7 @@ interface ConfirmButtonProps {
 /** For actions that cannot be undone. */
 export function ConfirmButton({
   label,
+  subject,
   question,
   explanation,
   cancel = "Cancel",
@@ -98,7 +108,12 @@ export function ConfirmButton({
   };
   return (
     <>
-      <Button kind={quiet ? "quiet" : "danger"} icon={icon} onClick={() => setOpen(true)}>
+      <Button
+        kind={quiet ? "quiet" : "danger"}
+        icon={icon}
+        {...(subject && { "aria-label": `${label} ${subject}` })}
+        onClick={() => setOpen(true)}
+      >
         {label}
       </Button>
       <Dialog open={open} onClose={() => setOpen(false)} title={question} description={explanation}>

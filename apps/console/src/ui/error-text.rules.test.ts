@@ -30,8 +30,27 @@ test("a connection error has its own message", () => {
 
 test("fixed messages of the API are translated", () => {
   const forbidden = failure(403, [["body"], "API key does not have access to the project"]);
-  expect(errorText(forbidden)).toBe("You don't have access to this model.");
-  expect(errorText(new Error("Insufficient funds"))).toBe("Your balance is too low. Ask an admin for credit.");
+  expect(errorText(forbidden)).toBe("You don't have access to this model");
+  expect(errorText(new Error("Insufficient funds"))).toBe("Your balance is too low");
+});
+
+test("routes for programs become pages for people", () => {
+  expect(
+    errorText(new Error("The identity connector is not set up. Store domain and token with PUT /v1/connectors/idp.")),
+  ).toBe("No identity tenant is connected. Connect one under Identity tenant.");
+  expect(
+    errorText(new Error("The stored token cannot be opened any more. Store it again with PUT /v1/connectors/idp.")),
+  ).toBe("The stored token cannot be opened any more. Store it again under Identity tenant.");
+});
+
+test("an empty field is required, whatever the validator counts", () => {
+  const issue = { loc: ["body", "goal"], type: "sequence_too_short", ctx: { min_length: 1 } };
+  const error = new GantryError({
+    ...failure(422),
+    message: "",
+    issues: [{ ...issue, message: "Text should have at least 1 character" }],
+  });
+  expect(errorText(error)).toBe("goal: This field is required");
 });
 
 test("other errors keep their message", () => {

@@ -1,10 +1,10 @@
 import { GantryError, type GantryIssue } from "@gantry/sdk";
-import { readableMessage } from "./api-messages.rules.ts";
+import { readableIssue, readableMessage } from "./api-messages.rules.ts";
 import { fieldIn } from "./field-errors.rules.ts";
 
-export function issueText({ loc, message }: GantryIssue): string {
-  const field = fieldIn(loc);
-  const text = readableMessage(message);
+export function issueText(issue: GantryIssue): string {
+  const field = fieldIn(issue.loc);
+  const text = readableIssue(issue);
   return field === "" ? text : `${field}: ${text}`;
 }
 

@@ -1,5 +1,5 @@
 import { GantryError, type GantryIssue } from "@gantry/sdk";
-import { readableMessage } from "./api-messages.rules.ts";
+import { readableIssue } from "./api-messages.rules.ts";
 
 type Location = GantryIssue["loc"];
 
@@ -20,11 +20,12 @@ export function fieldErrors(failure: unknown, fields: readonly string[]): FieldE
   const issues = failure instanceof GantryError ? failure.issues : [];
   const messagesOf = new Map<string, Set<string>>();
   let placed = 0;
-  for (const { loc, message } of issues) {
+  for (const issue of issues) {
+    const { loc } = issue;
     const name = fieldAround(loc, fields);
     if (name === undefined) continue;
     const inside = fieldIn(loc).slice(name.length + 1);
-    const readable = readableMessage(message);
+    const readable = readableIssue(issue);
     const text = isHelpful(inside) ? `${inside}: ${readable}` : readable;
     messagesOf.set(name, (messagesOf.get(name) ?? new Set()).add(text));
     placed++;

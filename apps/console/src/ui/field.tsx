@@ -1,8 +1,11 @@
 import { type ComponentProps, type ReactNode, useId } from "react";
+import { useLiveError } from "./live-errors.tsx";
 
 const box =
-  "w-full rounded-md border border-strong-line bg-panel px-2.5 py-1.5 placeholder:text-muted/70 " +
-  "aria-invalid:border-bad disabled:opacity-60";
+  "w-full rounded-md border border-field-line bg-panel px-2.5 placeholder:text-muted " +
+  "aria-invalid:border-bad disabled:bg-sunken disabled:text-muted";
+/** As high as a button, also for selects and dates. */
+const line = `${box} h-8`;
 
 /** Ties a control to its label, hint and error. */
 export interface ControlProps {
@@ -19,8 +22,9 @@ interface FieldProps {
   children(control: ControlProps): ReactNode;
 }
 
-export function Field({ label, hint, error, required = false, children }: FieldProps) {
+export function Field({ label, hint, error: given, required = false, children }: FieldProps) {
   const id = useId();
+  const error = useLiveError(id, given);
   const description = error ?? hint;
   return (
     <div className="flex flex-col gap-1">
@@ -43,11 +47,11 @@ export function Field({ label, hint, error, required = false, children }: FieldP
 }
 
 export function TextInput({ className = "", ...rest }: ComponentProps<"input">) {
-  return <input type="text" autoComplete="off" spellCheck={false} {...rest} className={`${box} ${className}`} />;
+  return <input type="text" autoComplete="off" spellCheck={false} {...rest} className={`${line} ${className}`} />;
 }
 
 export function TextArea({ className = "", ...rest }: ComponentProps<"textarea">) {
-  return <textarea rows={4} {...rest} className={`${box} ${className}`} />;
+  return <textarea rows={4} {...rest} className={`${box} py-1.5 ${className}`} />;
 }
 
 export function CodeArea({ className = "", ...rest }: ComponentProps<"textarea">) {
@@ -55,7 +59,7 @@ export function CodeArea({ className = "", ...rest }: ComponentProps<"textarea">
 }
 
 export function Select({ className = "", ...rest }: ComponentProps<"select">) {
-  return <select {...rest} className={`${box} ${className}`} />;
+  return <select {...rest} className={`${line} ${className}`} />;
 }
 
 export function Checkbox({ label, className = "", ...rest }: ComponentProps<"input"> & { label: ReactNode }) {

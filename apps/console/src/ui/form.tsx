@@ -1,6 +1,7 @@
 import { type FormEvent, type ReactNode, useEffect, useRef } from "react";
 import { Button } from "./button.tsx";
 import type { FieldErrors } from "./field-errors.rules.ts";
+import { LiveErrors } from "./live-errors.tsx";
 import { Failure } from "./notice.tsx";
 
 interface FormProps {
@@ -12,11 +13,22 @@ interface FormProps {
   /** Errors of the last attempt. The fields show their own. */
   errors: FieldErrors;
   onCancel?: (() => void) | undefined;
+  /** Label of the button that cancels. */
+  cancel?: string;
   children: ReactNode;
 }
 
 /** Shows the failure, and moves focus to the first invalid field. */
-export function Form({ onSubmit, submit, busy, disabled = false, errors, onCancel, children }: FormProps) {
+export function Form({
+  onSubmit,
+  submit,
+  busy,
+  disabled = false,
+  errors,
+  onCancel,
+  cancel = "Cancel",
+  children,
+}: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
     if (errors.failure) form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
@@ -27,10 +39,10 @@ export function Form({ onSubmit, submit, busy, disabled = false, errors, onCance
   };
   return (
     <form ref={form} className="flex flex-col gap-4" onSubmit={send} noValidate>
-      {children}
+      <LiveErrors errors={errors}>{children}</LiveErrors>
       {errors.rest !== undefined && <Failure error={errors.rest} />}
       <div className="flex justify-end gap-2">
-        {onCancel && <Button onClick={onCancel}>Cancel</Button>}
+        {onCancel && <Button onClick={onCancel}>{cancel}</Button>}
         <Button kind="primary" type="submit" busy={busy} disabled={disabled}>
           {submit}
         </Button>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bytes, money, seconds, span } from "./format.ts";
+import { bytes, elapsed, money, seconds, span } from "./format.ts";
 
 test("small amounts have more decimals", () => {
   expect([0, 1234.5, 0.125, 0.000015, -2].map(money)).toEqual(["$0.00", "$1,234.50", "$0.125", "$0.000015", "−$2.00"]);
@@ -12,4 +12,8 @@ test("sizes and durations use a suitable unit", () => {
 
 test("a span uses the largest unit that divides it", () => {
   expect([86_400, 3_600, 300, 90, 1].map(span)).toEqual(["24 hours", "1 hour", "5 minutes", "90 seconds", "1 second"]);
+});
+
+test("a running clock counts whole seconds", () => {
+  expect([-1, 0.9, 8.2, 68, 3_725].map(elapsed)).toEqual(["0 s", "0 s", "8 s", "1 min 08 s", "1 h 02 min"]);
 });

@@ -22,6 +22,14 @@ export function seconds(value: number): string {
   return `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;
 }
 
+/** Of something that still runs: whole seconds, so that the text does not flicker. */
+export function elapsed(value: number): string {
+  const whole = Math.max(0, Math.floor(value));
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60), whole % 60];
+  if (hours > 0) return `${hours} h ${String(minutes).padStart(2, "0")} min`;
+  return minutes > 0 ? `${minutes} min ${String(rest).padStart(2, "0")} s` : `${rest} s`;
+}
+
 const long = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 export const time = (moment: string | Date): string => long.format(new Date(moment));
 

@@ -2,8 +2,11 @@ import { GantryError } from "@gantry/sdk";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { CircleAlert, Info, LoaderCircle } from "lucide-react";
 import type { ReactNode } from "react";
+import { AvailableBalance } from "./available-balance.tsx";
 import { Button } from "./button.tsx";
+import { adviceFor } from "./error-advice.rules.ts";
 import { errorText, isConnectionError, issueText, isWorthRetrying } from "./error-text.rules.ts";
+import { TextLink } from "./link.tsx";
 import type { Tone } from "./toast.ts";
 
 const tones: Record<Tone, string> = {
@@ -39,6 +42,7 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
           ))}
         </ul>
       )}
+      <NextStep error={error} />
       {isConnectionError(error) && <p className="mt-1 text-muted text-xs">{error.message}</p>}
       {requestId && <p className="mt-1 text-muted text-xs">Request {requestId}</p>}
       {onRetry && isWorthRetrying(error) && (
@@ -47,6 +51,20 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
         </Button>
       )}
     </Notice>
+  );
+}
+
+function NextStep({ error }: { error: unknown }) {
+  const advice = adviceFor(error);
+  if (!advice) return null;
+  const { text, link } = advice;
+  return (
+    <>
+      {error instanceof GantryError && error.message === "Insufficient funds" && <AvailableBalance />}
+      <p className="mt-1">
+        {text} {link && <TextLink to={link.to}>{link.label}</TextLink>}
+      </p>
+    </>
   );
 }
 

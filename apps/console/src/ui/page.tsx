@@ -1,25 +1,27 @@
 import { type ReactNode, useEffect } from "react";
+import { showTitle } from "./document-title.ts";
 
 interface PageProps {
   title: string;
   /** One sentence: the purpose of the page. */
   lead?: ReactNode;
   actions?: ReactNode;
+  /** For pages with several columns. */
+  wide?: boolean;
   children: ReactNode;
 }
 
-export function Page({ title, lead, actions, children }: PageProps) {
-  useEffect(() => {
-    document.title = `${title} · Gantry`;
-  }, [title]);
+export function Page({ title, lead, actions, wide = false, children }: PageProps) {
+  useEffect(() => showTitle(title), [title]);
   return (
-    <div className="mx-auto flex max-w-6xl flex-col gap-5 px-4 py-6 md:px-8">
-      <header className="flex flex-wrap items-end justify-between gap-3">
-        <div className="min-w-0">
-          <h1 className="truncate font-semibold text-xl tracking-tight">{title}</h1>
-          {lead && <p className="mt-1 max-w-prose text-muted">{lead}</p>}
+    <div className={`mx-auto flex ${wide ? "max-w-[100rem]" : "max-w-6xl"} flex-col gap-5 px-4 py-6 md:px-8`}>
+      <header>
+        {/* As high as a button: the title does not move without them. */}
+        <div className="flex min-h-8 flex-wrap items-center justify-between gap-x-3 gap-y-2">
+          <h1 className="min-w-0 truncate font-semibold text-xl tracking-tight">{title}</h1>
+          {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
         </div>
-        {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+        {lead && <p className="mt-1 max-w-prose text-muted">{lead}</p>}
       </header>
       {children}
     </div>

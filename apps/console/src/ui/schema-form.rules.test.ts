@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hint, readFields, schemaFields } from "./schema-form.rules.ts";
+import { hint, readFields, schemaFields, typedFrom } from "./schema-form.rules.ts";
 
 const fields = schemaFields({
   required: ["topic"],
@@ -66,4 +66,11 @@ test("a hint consists of sentences", () => {
   expect(hint("Ids.", ["One per line."])).toBe("Ids. One per line.");
   expect(hint("Ids", [undefined])).toBe("Ids");
   expect(hint(undefined, [])).toBeUndefined();
+});
+
+test("the input of an earlier run is read back as it was", () => {
+  const earlier = { topic: "piers", urgent: false, tags: ["a", "b"], places: [{ x: 1 }], either: null, size: 2 };
+  expect(readFields(fields, typedFrom(fields, earlier))).toEqual({ values: earlier, faults: {} });
+  // A default would add a field that the earlier run did not have.
+  expect(typedFrom(fields, earlier).depth).toBe("");
 });

@@ -87,6 +87,12 @@ function asTyped(value: unknown, kind: InputKind): string {
 
 export type Typed = Readonly<Record<string, string>>;
 
+/** The texts that stand for the values of an earlier run. Fields that it left out stay empty. */
+export function typedFrom(fields: readonly SchemaField[], values: Readonly<Record<string, unknown>>): Typed {
+  const textOf = ({ name, kind }: SchemaField) => (Object.hasOwn(values, name) ? asTyped(values[name], kind) : "");
+  return Object.fromEntries(fields.map((field) => [field.name, textOf(field)]));
+}
+
 export interface ReadFields {
   values: Record<string, unknown>;
   /** Messages by field. */

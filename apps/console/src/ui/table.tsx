@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { followRowLink } from "./row-click.ts";
 
 export interface Column<Row> {
   head: string;
@@ -16,6 +17,7 @@ interface TableProps<Row> {
   label: string;
 }
 
+/** Rows with a `RowLink` in a cell are clickable as a whole. */
 export function Table<Row>({ columns, rows, keyOf, empty, label }: TableProps<Row>) {
   if (rows.length === 0) return empty;
   const cellClass = ({ align, wide }: Column<Row>) =>
@@ -34,7 +36,12 @@ export function Table<Row>({ columns, rows, keyOf, empty, label }: TableProps<Ro
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)} className="border-line border-b align-middle last:border-b-0 hover:bg-sunken/60">
+            <tr
+              key={keyOf(row)}
+              className="border-line border-b align-middle last:border-b-0 has-data-row-link:cursor-pointer has-data-row-link:hover:bg-sunken/60"
+              onClick={followRowLink}
+              onAuxClick={followRowLink}
+            >
               {columns.map((column) => (
                 <td key={column.head} className={cellClass(column)}>
                   {column.cell(row)}

@@ -9,15 +9,18 @@ export interface Toast {
 }
 
 const shownMs = 5_000;
+const errorShownMs = 10_000;
 let lastId = 0;
 const toasts = createStore<readonly Toast[]>([]);
 
 export const useToasts = (): readonly Toast[] => useStore(toasts);
 
+/** Supersedes earlier toasts, except for errors, which may not have been read yet. */
 export function toast(text: string, tone: Tone = "good"): void {
   const id = ++lastId;
-  toasts.set([...toasts.get(), { id, text, tone }]);
-  setTimeout(() => dismiss(id), shownMs);
+  const unread = toasts.get().filter((shown) => shown.tone === "bad" && shown.text !== text);
+  toasts.set([...unread, { id, text, tone }]);
+  setTimeout(() => dismiss(id), tone === "bad" ? errorShownMs : shownMs);
 }
 
 export function dismiss(id: number): void {
