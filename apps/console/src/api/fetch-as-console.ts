@@ -7,6 +7,19 @@ export function showUser(username: string | undefined): void {
   shown = username;
 }
 
+const teamKey = "gantry-team";
+
+/** The team for which this tab acts. Each tab chooses for itself. */
+export const actingTeam = (): string | undefined => sessionStorage.getItem(teamKey) ?? undefined;
+export function actFor(team: string | undefined): void {
+  if (team === undefined) sessionStorage.removeItem(teamKey);
+  else sessionStorage.setItem(teamKey, team);
+}
+
+/** Sessions, the password and the list of teams belong to the person. */
+const isOfPerson = (path: string): boolean =>
+  path.startsWith("/console/") || /^\/api\/v2\/(teams|sessions|me\/password)(\/|$)/.test(path);
+
 /** Header value of a call that any signed-in user may make. */
 export const anyUser = "1";
 
@@ -20,10 +33,12 @@ export async function fetchAsConsole(
   as = shown ?? anyUser,
 ): Promise<Response> {
   // Links to a bucket lead to another origin, which must not receive our header.
-  const isOwn = new URL(input instanceof Request ? input.url : input, location.href).origin === location.origin;
-  if (!isOwn) return fetch(input, init);
+  const { origin, pathname } = new URL(input instanceof Request ? input.url : input, location.href);
+  if (origin !== location.origin) return fetch(input, init);
   const headers = new Headers(init?.headers);
   headers.set("x-gantry-console", as);
+  const team = actingTeam();
+  if (team !== undefined && !isOfPerson(pathname)) headers.set("x-gantry-team", team);
   try {
     const response = await fetch(input, { ...init, headers });
     reportEvents(response, as, init?.method);

@@ -1,6 +1,6 @@
 import { GantryError } from "@gantry/sdk";
 import { MutationCache, QueryClient } from "@tanstack/react-query";
-import { errorText } from "../ui/error-text.rules.ts";
+import { errorWithAdvice } from "../ui/error-advice.rules.ts";
 import { toast } from "../ui/toast.ts";
 import { isSignedOut } from "./client.ts";
 
@@ -21,7 +21,7 @@ export function createQueryClient(): QueryClient {
     mutationCache: new MutationCache({
       onError(error, _given, _context, mutation) {
         // Forms with `showsFailure` show the error themselves, and an ended session opens a dialog.
-        if (!mutation.meta?.showsFailure && !isSignedOut(error)) toast(errorText(error), "bad");
+        if (!mutation.meta?.showsFailure && !isSignedOut(error)) toast(errorWithAdvice(error), "bad");
       },
     }),
     defaultOptions: {

@@ -9,7 +9,8 @@ import { leave } from "./session-watch.ts";
 import { chooseTheme, useTheme } from "./theme.ts";
 
 export function Account() {
-  const { username, key } = useSession();
+  const { username: owner, person, teamRole, key } = useSession();
+  const username = person ?? owner;
   const limits = limitsOf(key);
   const theme = useTheme();
   const queries = useQueryClient();
@@ -29,6 +30,7 @@ export function Account() {
         <p className="truncate font-medium" title={username}>
           {username}
         </p>
+        {teamRole && <p className="truncate text-muted text-xs">{`For ${owner}, as ${teamRole}`}</p>}
         {limits.length > 0 && (
           <div className="text-muted text-xs">
             {[`Key: ${key.name}`, ...limits].map((text) => (

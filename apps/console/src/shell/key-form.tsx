@@ -1,10 +1,21 @@
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useEffect, useRef, useState } from "react";
 import { Button } from "../ui/button.tsx";
 import { Field, TextInput } from "../ui/field.tsx";
 
+interface KeyFormProps {
+  busy: boolean;
+  /** Another form comes first. */
+  isSecond?: boolean;
+  onKey(key: string): void;
+}
+
 /** The key is kept only in the input, never in storage. */
-export function KeyForm({ busy, onKey }: { busy: boolean; onKey(key: string): void }) {
+export function KeyForm({ busy, isSecond = false, onKey }: KeyFormProps) {
   const [key, setKey] = useState("");
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (!isSecond) field.current?.focus();
+  }, [isSecond]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     onKey(key.trim());
@@ -15,17 +26,18 @@ export function KeyForm({ busy, onKey }: { busy: boolean; onKey(key: string): vo
         {(control) => (
           <TextInput
             {...control}
+            ref={field}
             type="password"
             name="key"
-            autoComplete="current-password"
+            autoComplete={isSecond ? "off" : "current-password"}
             required
             value={key}
             onChange={(event) => setKey(event.target.value)}
           />
         )}
       </Field>
-      <Button kind="primary" type="submit" busy={busy} disabled={key.trim() === ""}>
-        Sign in
+      <Button kind={isSecond ? "plain" : "primary"} type="submit" busy={busy} disabled={key.trim() === ""}>
+        {isSecond ? "Sign in with API key" : "Sign in"}
       </Button>
     </form>
   );

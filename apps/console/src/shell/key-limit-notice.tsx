@@ -1,13 +1,14 @@
-import { money } from "../ui/format.ts";
 import { Notice } from "../ui/notice.tsx";
+import { numbersOf } from "./key-access.rules.ts";
 import { useSession } from "./session.ts";
 
 export function KeyLimitNotice() {
-  const { name, monthly_limit } = useSession().key;
-  if (monthly_limit === null) return null;
+  const { key } = useSession();
+  const limits = numbersOf(key);
+  if (limits.length === 0) return null;
   return (
-    <Notice title={`Key "${name}" has a monthly limit`}>
-      With this key you can spend at most {money(monthly_limit)} per month, whatever your balance.
+    <Notice title={`Key "${key.name}" has a limit`}>
+      With this key you can use at most {limits.join(" and ")}, whatever your balance.
     </Notice>
   );
 }

@@ -1,22 +1,35 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { signIn } from "../api/session.ts";
+import { useEffect } from "react";
+import { peekSession, signIn } from "../api/session.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Failure } from "../ui/notice.tsx";
 import { changeConsoleStatus, useConsoleStatus } from "./console-status.ts";
-import { KeyForm } from "./key-form.tsx";
 import { useSession } from "./session.ts";
 import { enter } from "./session-watch.ts";
+import { SignInForms } from "./sign-in-forms.tsx";
 
 /** A dialog over the open page, so that unsaved input is kept. */
 export function SessionEnded() {
   const { session } = useConsoleStatus();
-  const { username } = useSession();
+  const { username: owner, person } = useSession();
+  const username = person ?? owner;
   const queries = useQueryClient();
   const entering = useMutation({
     meta: { showsFailure: true },
     mutationFn: signIn,
     onSuccess: (entered) => enter(queries, entered),
   });
+  useEffect(() => {
+    if (session !== "ended") return;
+    // The person may have signed in at the provider, in another tab.
+    const look = () =>
+      void peekSession().then(
+        (entered) => enter(queries, entered),
+        () => {},
+      );
+    addEventListener("focus", look);
+    return () => removeEventListener("focus", look);
+  }, [session, queries]);
   return (
     <Dialog
       open={session === "ended"}
@@ -31,7 +44,7 @@ export function SessionEnded() {
     >
       <div className="flex flex-col gap-4">
         {entering.isError && <Failure error={entering.error} />}
-        <KeyForm busy={entering.isPending} onKey={(key) => entering.mutate({ key })} />
+        <SignInForms busy={entering.isPending} onCredential={entering.mutate} username={username} from="/" opensTab />
       </div>
     </Dialog>
   );

@@ -1,7 +1,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { shownUser, showUser } from "../api/fetch-as-console.ts";
 import { serverEvents } from "../api/server-events.ts";
-import { type Session, signOut } from "../api/session.ts";
+import { forTeam, type Session, signOut } from "../api/session.ts";
 import { changeConsoleStatus, consoleStatus } from "./console-status.ts";
 import { onOtherTabs, tellOtherTabs } from "./other-tabs.ts";
 import { reload } from "./reload.ts";
@@ -36,15 +36,16 @@ export async function enter(queries: QueryClient, session: Session, showNew = fa
   if (!showNew && shownUser() !== username) return reloadAs(username);
   if (showNew) queries.clear();
   showUser(username);
-  queries.setQueryData(sessionQuery.queryKey, session);
+  queries.setQueryData(sessionQuery.queryKey, await forTeam(session));
   await resume(queries);
 }
 
 /** Signs out here and in every other tab. */
 export async function leave(queries: QueryClient): Promise<void> {
-  await signOut();
+  const atProvider = await signOut();
   tellOtherTabs({ kind: "signed out" });
   queries.clear();
+  if (atProvider !== undefined) location.assign(atProvider);
 }
 
 /** Refetches failed queries only; the page keeps its state. */
