@@ -1,6 +1,5 @@
-import type { ConfirmationRecord } from "@gantry/sdk";
+import type { ConfirmationRecord, InboxConfirmation } from "@gantry/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { Check, X } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
@@ -9,13 +8,22 @@ import { Button } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code.tsx";
 import { Field, TextInput } from "../../ui/field.tsx";
 import { pretty } from "../../ui/json.rules.ts";
+import { TextLink } from "../../ui/link.tsx";
 import { Moment } from "../../ui/moment.tsx";
 import { Failure } from "../../ui/notice.tsx";
 import { toast } from "../../ui/toast.ts";
 import { writePreviewOf } from "../identity/write-preview.rules.ts";
 import { WritePreview } from "../identity/write-preview.tsx";
 
-export function Confirmation({ runId, confirmation }: { runId: string; confirmation: ConfirmationRecord }) {
+interface ConfirmationProps {
+  /** The run that is answered: the one that asked, or one that started it. */
+  runId: string;
+  confirmation: ConfirmationRecord;
+  /** Outside of the page of its run, the card says which run asks. */
+  inbox?: InboxConfirmation | undefined;
+}
+
+export function Confirmation({ runId, confirmation, inbox }: ConfirmationProps) {
   const [reason, setReason] = useState("");
   const queries = useQueryClient();
   const answering = useMutation({
@@ -29,7 +37,8 @@ export function Confirmation({ runId, confirmation }: { runId: string; confirmat
     },
     onSuccess: ({ status }) => toast(`${confirmation.tool} ${status}`, status === "approved" ? "good" : "plain"),
     // Also after a failure: the confirmation may have been answered elsewhere.
-    onSettled: () => queries.invalidateQueries({ queryKey: ["runs"] }),
+    onSettled: () =>
+      Promise.all(["runs", "confirmations"].map((key) => queries.invalidateQueries({ queryKey: [key] }))),
   });
   const preview = writePreviewOf(confirmation.details);
   const isSending = (approve: boolean) => answering.isPending && answering.variables === approve;
@@ -47,21 +56,15 @@ export function Confirmation({ runId, confirmation }: { runId: string; confirmat
         </span>
       </header>
       <div className="flex flex-col gap-4 p-4">
-        {confirmation.run_id !== runId && (
-          <p>
-            Asked by a{" "}
-            <Link to="/runs/$runId" params={{ runId: confirmation.run_id }} className="text-accent hover:underline">
-              sub-agent
-            </Link>
-            .
-          </p>
-        )}
+        <Asker runId={runId} confirmation={confirmation} inbox={inbox} />
         {preview ? (
           <WritePreview preview={preview} />
         ) : (
           <>
-            <CodeBlock wrap label="Arguments" text={pretty(confirmation.arguments)} />
-            {confirmation.details && <CodeBlock wrap label="Effects" text={pretty(confirmation.details)} />}
+            <CodeBlock wrap label="Arguments" language="json" text={pretty(confirmation.arguments)} />
+            {confirmation.details && (
+              <CodeBlock wrap label="Effects" language="json" text={pretty(confirmation.details)} />
+            )}
           </>
         )}
         {answering.isError && <Failure error={answering.error} />}
@@ -101,5 +104,37 @@ export function Confirmation({ runId, confirmation }: { runId: string; confirmat
         </div>
       </div>
     </section>
+  );
+}
+
+/** Who asks: on the page of the run only a sub-agent needs to be named. */
+function Asker({ runId, confirmation, inbox }: ConfirmationProps) {
+  const { run_id, agent, created_at } = confirmation;
+  const isSubAgent = run_id !== runId;
+  if (!inbox && !isSubAgent) return null;
+  return (
+    <p>
+      Asked by {isSubAgent && "sub-agent "}
+      <TextLink to="/runs/$runId" params={{ runId: run_id }}>
+        {agent.name}
+      </TextLink>
+      {inbox && isSubAgent && (
+        <>
+          {" "}
+          of{" "}
+          <TextLink to="/runs/$runId" params={{ runId }}>
+            {inbox.root_agent.name}
+          </TextLink>
+        </>
+      )}
+      {inbox ? (
+        <span className="text-muted">
+          {" · "}
+          <Moment at={created_at} />
+        </span>
+      ) : (
+        "."
+      )}
+    </p>
   );
 }

@@ -1,46 +1,52 @@
 import type { RunRecord } from "@gantry/sdk";
-import { CodeBlock, CopyButton } from "../../ui/code.tsx";
+import { CodeBlock } from "../../ui/code.tsx";
 import { pretty } from "../../ui/json.rules.ts";
+import { TextLink } from "../../ui/link.tsx";
+import { Markdown } from "../../ui/markdown/markdown.tsx";
 import { Notice } from "../../ui/notice.tsx";
-import { Panel } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
+import { adviceOn } from "./run-error.rules.ts";
 
-const failureTitles: Record<NonNullable<RunRecord["error"]>["type"], string> = {
-  tool_error: "Run failed: tool error",
-  timeout: "Run timed out",
-  internal: "Run failed: internal error",
-  cancelled: "Run cancelled",
-  limit_exceeded: "Run stopped: limit reached",
-  insufficient_funds: "Run stopped: insufficient funds",
-  invalid_input: "Run failed: invalid input",
-};
-
-export function RunResult({ run: { output, error } }: { run: RunRecord }) {
-  if (error) {
-    return error.type === "cancelled" ? (
-      <Notice tone="plain" title={failureTitles.cancelled} />
-    ) : (
-      <Notice tone="bad" title={failureTitles[error.type]}>
-        {error.message}
-      </Notice>
-    );
-  }
+/** How a run ended: its output, or what went wrong and what to do. */
+export function RunResult({ run }: { run: RunRecord }) {
+  const { output, error } = run;
+  if (error) return <RunError run={run} error={error} />;
   if (!output) return null;
   const { text, ...rest } = output;
   const isText = typeof text === "string" && Object.keys(rest).length === 0;
-  const json = <CodeBlock wrap label="Output" text={pretty(output)} />;
+  const json = <CodeBlock wrap label="Output" language="json" text={pretty(output)} />;
+  if (!isText) return json;
   return (
-    <Panel title="Result" actions={isText && <CopyButton text={text} />}>
-      {isText ? (
-        <Tabs
-          tabs={[
-            { value: "text", label: "Text", content: <p className="whitespace-pre-wrap break-words">{text}</p> },
-            { value: "json", label: "JSON", content: json },
-          ]}
-        />
-      ) : (
-        json
-      )}
-    </Panel>
+    <Tabs
+      tabs={[
+        { value: "text", label: "Text", content: <Markdown hasTools text={text} /> },
+        { value: "json", label: "JSON", content: json },
+      ]}
+    />
+  );
+}
+
+interface RunErrorProps {
+  run: Pick<RunRecord, "agent_id">;
+  error: NonNullable<RunRecord["error"]>;
+}
+
+/** What went wrong, and what to do. */
+export function RunError({ run, error }: RunErrorProps) {
+  const advice = adviceOn(error);
+  if (!advice) return <Notice tone="plain" title="Run cancelled" />;
+  return (
+    <Notice tone="bad" title={advice.title}>
+      {advice.cause && <p className="whitespace-pre-wrap">{advice.cause}</p>}
+      <p className="mt-1">
+        {advice.next}{" "}
+        {advice.help === "agent" && (
+          <TextLink to="/agents/$agentId" params={{ agentId: run.agent_id }} search={{ tab: "edit" }}>
+            Edit agent
+          </TextLink>
+        )}
+        {advice.help === "money" && <TextLink to="/money">View balance</TextLink>}
+      </p>
+    </Notice>
   );
 }

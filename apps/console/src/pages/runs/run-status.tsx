@@ -1,30 +1,29 @@
 import type { ConfirmationRecord, RunRecord } from "@gantry/sdk";
 import { Badge } from "../../ui/badge.tsx";
+import { Status } from "../../ui/status.tsx";
 
 export const isOver = ({ status }: Pick<RunRecord, "status">): boolean => status === "done" || status === "error";
 
-const phaseLabels: Record<RunRecord["phase"], string> = {
-  queued: "Queued",
+export const needsAnswer = "Needs your answer";
+
+/** Phases of a run under way that say more than "Running". */
+const phaseLabels: Partial<Record<RunRecord["phase"], string>> = {
   planning: "Planning",
-  working: "Running",
-  awaiting_confirmation: "Needs approval",
   formatting: "Formatting",
-  ended: "Finished",
 };
 
 export const confirmationLabels: Record<ConfirmationRecord["status"], string> = {
-  pending: phaseLabels.awaiting_confirmation,
+  pending: needsAnswer,
   approved: "Approved",
   denied: "Denied",
   expired: "Expired",
 };
 
 export function RunStatusBadge({ run }: { run: Pick<RunRecord, "status" | "phase" | "error"> }) {
-  if (run.phase === "awaiting_confirmation") return <Badge tone="warn">{phaseLabels[run.phase]}</Badge>;
-  if (run.status === "done") return <Badge tone="good">Done</Badge>;
-  if (run.status === "error") {
-    return run.error?.type === "cancelled" ? <Badge>Cancelled</Badge> : <Badge tone="bad">Failed</Badge>;
-  }
-  if (run.status === "pending" || run.phase === "queued") return <Badge>{phaseLabels.queued}</Badge>;
-  return <Badge tone="info">{phaseLabels[run.phase]}</Badge>;
+  const { status, phase, error } = run;
+  if (isOver(run)) return <Status status={status} code={error?.type} />;
+  if (phase === "awaiting_confirmation") return <Badge tone="warn">{needsAnswer}</Badge>;
+  if (status === "pending" || phase === "queued") return <Status status="waiting" />;
+  const label = phaseLabels[phase];
+  return label ? <Badge tone="info">{label}</Badge> : <Status status="running" />;
 }

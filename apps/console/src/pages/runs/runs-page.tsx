@@ -1,64 +1,36 @@
-import type { RunRecord } from "@gantry/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { api } from "../../api/client.ts";
-import { Select } from "../../ui/field.tsx";
-import { Empty, Notice } from "../../ui/notice.tsx";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import type { RunsSearch } from "../../searches.rules.ts";
+import { momentsOf } from "../../ui/day-range.rules.ts";
+import { TextLink } from "../../ui/link.tsx";
+import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { Paged } from "../../ui/paged.tsx";
-import { useAgentName } from "../agents/agent-queries.ts";
+import { PendingApprovals } from "../approvals/pending-approvals.tsx";
 import { runsQuery } from "./run-queries.ts";
+import { RunsFilters } from "./runs-filters.tsx";
 import { RunsTable } from "./runs-table.tsx";
 
-const filters = [
-  ["", "All runs"],
-  ["pending", "Queued"],
-  ["running", "Running"],
-  ["done", "Done"],
-  ["error", "Failed or cancelled"],
-] as const;
-
 export function RunsPage() {
-  const { page = 1, status } = useSearch({ from: "/app/runs" });
+  const { page = 1, ...filters } = useSearch({ from: "/app/runs" });
   const navigate = useNavigate({ from: "/runs" });
-  const list = useQuery(runsQuery(page, { status }));
-  const filter = (
-    <Select
-      aria-label="Status"
-      className="max-w-52"
-      value={status ?? ""}
-      onChange={({ target: { value } }) =>
-        void navigate({ search: value === "" ? {} : { status: value as NonNullable<typeof status> } })
-      }
-    >
-      {filters.map(([value, label]) => (
-        <option key={value} value={value}>
-          {label}
-        </option>
-      ))}
-    </Select>
-  );
+  const list = useQuery(runsQuery(page, asked(filters)));
+  const isFiltered = Object.keys(filters).length > 0;
   return (
-    <Page title="Runs" lead="Past and current runs of your agents, newest first." actions={filter}>
-      <NeedsApproval />
+    <Page title="Runs" lead="Past and current runs of your agents, newest first.">
+      {filters.status !== "asking" && <PendingApprovals />}
+      <RunsFilters filters={filters} onFilters={(next, how) => void navigate({ search: next, ...how })} />
       <Panel flush>
         <Paged
           query={list}
           onPage={(next, how) => void navigate({ search: (before) => ({ ...before, page: next }), ...how })}
           empty={
-            status ? (
-              <Empty title="No runs with this status" />
+            isFiltered ? (
+              <Empty title="No runs match these filters" />
             ) : (
               <Empty title="No runs yet">
-                Run one of{" "}
-                <Link to="/agents" className="text-accent hover:underline">
-                  your agents
-                </Link>
-                , or one from the{" "}
-                <Link to="/marketplace" className="text-accent hover:underline">
-                  marketplace
-                </Link>
-                .
+                Run one of <TextLink to="/agents">your agents</TextLink>, or one from the{" "}
+                <TextLink to="/marketplace">marketplace</TextLink>.
               </Empty>
             )
           }
@@ -70,32 +42,15 @@ export function RunsPage() {
   );
 }
 
-const needsApproval = ({ phase }: RunRecord) => phase === "awaiting_confirmation";
-
-/** Covers all pages of the list. The API has no filter for these runs. */
-function NeedsApproval() {
-  const nameOf = useAgentName();
-  const live = useQuery({
-    queryKey: ["runs", "live"],
-    queryFn: ({ signal }) => api.runs.list({ status: "running", limit: 100, signal }),
-    refetchInterval: 5_000,
-  });
-  const waiting = live.data?.runs.filter(needsApproval) ?? [];
-  if (waiting.length === 0) return null;
-  return (
-    <Notice
-      tone="warn"
-      title={waiting.length === 1 ? "1 run needs your approval" : `${waiting.length} runs need your approval`}
-    >
-      <ul className="mt-1 flex flex-wrap gap-x-4 gap-y-1">
-        {waiting.map(({ id, agent_id }) => (
-          <li key={id}>
-            <Link to="/runs/$runId" params={{ runId: id }} className="font-medium underline hover:text-accent">
-              {nameOf(agent_id)}
-            </Link>
-          </li>
-        ))}
-      </ul>
-    </Notice>
-  );
+/** The filters in the words of the API. */
+function asked({ status, agent, thread, q, ...range }: Omit<RunsSearch, "page">) {
+  const { first, last } = momentsOf(range);
+  return {
+    ...(status === "asking" ? { phase: "awaiting_confirmation" as const } : status && { status }),
+    // A thread belongs to one agent.
+    ...(thread ? { thread_id: thread } : agent && { agent_id: agent, mine: true }),
+    ...(q && { q }),
+    ...(first && { from_date: first }),
+    ...(last && { to_date: last }),
+  };
 }

@@ -1,10 +1,12 @@
 import type { RunRecord } from "@gantry/sdk";
-import { Link } from "@tanstack/react-router";
 import { count, money, seconds } from "../../ui/format.ts";
+import { RowLink } from "../../ui/link.tsx";
 import { Moment } from "../../ui/moment.tsx";
+import { RunningClock } from "../../ui/running-clock.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
-import { useAgentName } from "../agents/agent-queries.ts";
-import { RunStatusBadge } from "./run-status.tsx";
+import { isOver, RunStatusBadge } from "./run-status.tsx";
+
+const sourceLabels = { schedule: "Scheduled", trigger: "Triggered" };
 
 interface RunsTableProps {
   runs: readonly RunRecord[];
@@ -13,20 +15,18 @@ interface RunsTableProps {
 }
 
 export function RunsTable({ runs, ofOneAgent = false }: RunsTableProps) {
-  const nameOf = useAgentName();
   const columns: Column<RunRecord>[] = [
     {
       head: ofOneAgent ? "Run" : "Agent",
-      cell: ({ id, agent_id, input, created_at }) => (
+      cell: ({ id, agent_name, input, source, created_at }) => (
         <span className="flex min-w-0 max-w-44 flex-col sm:max-w-72">
-          <Link
-            to="/runs/$runId"
-            params={{ runId: id }}
-            className="truncate font-medium hover:text-accent hover:underline"
-          >
-            {ofOneAgent ? id : nameOf(agent_id)}
-          </Link>
-          <span className="truncate text-muted text-xs">{input ? summaryOf(input) : "Run by another user"}</span>
+          <RowLink to="/runs/$runId" params={{ runId: id }} className="truncate">
+            {ofOneAgent ? id : agent_name}
+          </RowLink>
+          <span className="truncate text-muted text-xs">
+            {source && `${sourceLabels[source.type]} · `}
+            {input ? summaryOf(input) : "Run by another user"}
+          </span>
           <span className="text-muted text-xs md:hidden">
             <Moment at={created_at} />
           </span>
@@ -34,12 +34,7 @@ export function RunsTable({ runs, ofOneAgent = false }: RunsTableProps) {
       ),
     },
     { head: "Status", cell: (run) => <RunStatusBadge run={run} /> },
-    {
-      head: "Duration",
-      align: "right",
-      wide: true,
-      cell: ({ duration_ms }) => (duration_ms === undefined ? "" : seconds(duration_ms / 1000)),
-    },
+    { head: "Duration", align: "right", wide: true, cell: (run) => <Duration run={run} /> },
     {
       head: "Tokens",
       align: "right",
@@ -56,6 +51,15 @@ export function RunsTable({ runs, ofOneAgent = false }: RunsTableProps) {
     { head: "Started", align: "right", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },
   ];
   return <Table label="Runs" rows={runs} keyOf={({ id }) => id} columns={columns} />;
+}
+
+/** Time spent working; a wait for an answer would hide it. */
+function Duration({ run }: { run: RunRecord }) {
+  const { worked_ms, waited_ms, created_at } = run;
+  if (!isOver(run)) return <RunningClock since={created_at} />;
+  const waited =
+    waited_ms >= 1_000 ? `Worked ${seconds(worked_ms / 1000)}, waited ${seconds(waited_ms / 1000)}` : undefined;
+  return <span title={waited}>{seconds(worked_ms / 1000)}</span>;
 }
 
 function summaryOf(input: Record<string, unknown>): string {

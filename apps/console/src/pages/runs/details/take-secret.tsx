@@ -4,7 +4,7 @@ import { useState } from "react";
 import { api } from "../../../api/client.ts";
 import { Button } from "../../../ui/button.tsx";
 import { SecretDialog } from "../../../ui/dialog.tsx";
-import type { OfferedSecret } from "./run-log.rules.ts";
+import type { OfferedSecret } from "./secret-offer.rules.ts";
 
 /** The API returns the secret only once, so it is read on a click and never cached. */
 export function TakeSecret({ secret: { runId, secretId, field } }: { secret: OfferedSecret }) {
