@@ -1,12 +1,12 @@
 import type { AgentRecord } from "@gantry/sdk";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { Trash2 } from "lucide-react";
+import { MessageSquare, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useSession } from "../../shell/session.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
+import { Button, buttonClass } from "../../ui/button.tsx";
 import { ConfirmButton } from "../../ui/dialog.tsx";
 import { Empty, Loaded, Notice } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
@@ -15,13 +15,15 @@ import { toast } from "../../ui/toast.ts";
 import { Offer } from "../marketplace/marketplace-agent-page.tsx";
 import { agentQuery, isOwn } from "./agent-queries.ts";
 import { AgentState } from "./agent-state.tsx";
+import { AgentWarnings } from "./agent-warnings.tsx";
 import { PublishDialog } from "./publish-dialog.tsx";
 import { EditTab } from "./tabs/edit-tab.tsx";
 import { RevisionsTab } from "./tabs/revisions-tab.tsx";
 import { RunTab } from "./tabs/run-tab.tsx";
 import { RunsTab } from "./tabs/runs-tab.tsx";
+import { SchedulesTab } from "./tabs/schedules-tab.tsx";
 import { ShareTab } from "./tabs/share-tab.tsx";
-import { warningText } from "./warning-text.rules.ts";
+import { TriggersTab } from "./tabs/triggers-tab.tsx";
 
 export function AgentPage() {
   const { agentId } = useParams({ from: "/app/agents/$agentId" });
@@ -39,7 +41,7 @@ export function AgentPage() {
   // A key confined to models sees only the public card of its owner's agents.
   if (owner === username) {
     return (
-      <Page title={name}>
+      <Page title={name} lead={agent.data.description}>
         <Offer card={agent.data} />
       </Page>
     );
@@ -68,6 +70,8 @@ function OwnAgent({ agent }: { agent: AgentRecord }) {
   return (
     <Page
       title={agent.name}
+      wide
+      lead={agent.description}
       actions={<Actions agent={agent} onPublish={() => setPublishing(agent.latest_revision_id)} />}
     >
       <div className="-mt-3 flex flex-wrap items-center gap-2 text-muted">
@@ -80,15 +84,7 @@ function OwnAgent({ agent }: { agent: AgentRecord }) {
           {agent.taken_down.reason} You can still edit and run it. The agent stays private until an admin restores it.
         </Notice>
       )}
-      {agent.warnings.length > 0 && (
-        <Notice tone="warn" title="Check this">
-          <ul className="list-disc pl-4">
-            {agent.warnings.map(warningText).map((text) => (
-              <li key={text}>{text}</li>
-            ))}
-          </ul>
-        </Notice>
-      )}
+      <AgentWarnings warnings={agent.warnings} />
       <Tabs
         value={tab}
         onValue={(value) =>
@@ -99,6 +95,8 @@ function OwnAgent({ agent }: { agent: AgentRecord }) {
           { value: "edit", label: "Edit", content: <EditTab agent={agent} /> },
           { value: "revisions", label: "Revisions", content: <RevisionsTab agent={agent} /> },
           { value: "runs", label: "Runs", content: <RunsTab agentId={agent.id} /> },
+          { value: "schedules", label: "Schedules", content: <SchedulesTab agent={agent} /> },
+          { value: "triggers", label: "Triggers", content: <TriggersTab agent={agent} /> },
           { value: "share", label: "Share", content: <ShareTab key={agent.updated_at} agent={agent} /> },
         ]}
       />
@@ -122,6 +120,13 @@ function Actions({ agent, onPublish }: { agent: AgentRecord; onPublish(): void }
   });
   return (
     <>
+      <Link
+        to="/agents/$agentId/chat/{-$thread}"
+        params={{ agentId: agent.id, thread: undefined }}
+        className={buttonClass()}
+      >
+        <MessageSquare size={14} /> Chat
+      </Link>
       {agent.latest_revision_id !== agent.published_revision_id && (
         <Button kind="primary" onClick={onPublish}>
           {agent.published_revision_id === null ? "Publish" : "Publish changes"}

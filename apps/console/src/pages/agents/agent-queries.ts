@@ -1,5 +1,5 @@
 import type { AgentCard, AgentRecord } from "@gantry/sdk";
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { queryOptions } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 
 export const agentQuery = (id: string) =>
@@ -42,21 +42,15 @@ export const textModelsQuery = queryOptions({
   staleTime: minutes,
 });
 
+export const ownAliasesQuery = queryOptions({
+  queryKey: ["aliases", "names"],
+  // An alias may stand for an agent, which cannot be the model of another.
+  queryFn: async ({ signal }) =>
+    (await Array.fromAsync(api.aliases.each({ signal }))).filter(({ model }) => !model.startsWith("agents/")),
+  staleTime: minutes,
+});
+
 export const ownAgentsQuery = queryOptions({
   queryKey: ["agents", "all"],
   queryFn: ({ signal }) => Array.fromAsync(api.agents.each({ signal })),
 });
-
-const offeredQuery = queryOptions({
-  queryKey: ["marketplace", "names"],
-  queryFn: ({ signal }) => api.marketplace.list({ limit: 100, signal }),
-  staleTime: minutes,
-});
-
-/** Knows the user's own agents and those in the marketplace; returns the id of any other. */
-export function useAgentName(): (id: string) => string {
-  const own = useQuery(ownAgentsQuery).data ?? [];
-  const offered = useQuery(offeredQuery).data?.agents ?? [];
-  const names = new Map([...offered, ...own].map(({ id, name }) => [id, name]));
-  return (id) => names.get(id) ?? id;
-}

@@ -9,6 +9,7 @@ import { useSession } from "../../shell/session.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { money } from "../../ui/format.ts";
+import { RowLink, TextLink } from "../../ui/link.tsx";
 import { Moment } from "../../ui/moment.tsx";
 import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
@@ -16,6 +17,7 @@ import { PagedTable } from "../../ui/paged.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { isOwn } from "./agent-queries.ts";
 import { AgentState } from "./agent-state.tsx";
+import { SuccessRate } from "./success-rate.tsx";
 import { warningText } from "./warning-text.rules.ts";
 
 export function AgentsPage() {
@@ -58,17 +60,13 @@ export function AgentsPage() {
             <Empty title="No agents yet">
               {manages && (
                 <>
-                  <Link to="/agents/new" className="text-accent hover:underline">
-                    Create an agent
-                  </Link>{" "}
+                  <TextLink to="/agents/new" search={{ template: "page-reader" }}>
+                    Start from a template
+                  </TextLink>{" "}
                   or{" "}
                 </>
               )}
-              {manages ? "try" : "Try"} one from the{" "}
-              <Link to="/marketplace" className="text-accent hover:underline">
-                marketplace
-              </Link>
-              .
+              {manages ? "try" : "Try"} one from the <TextLink to="/marketplace">marketplace</TextLink>.
             </Empty>
           }
         />
@@ -81,26 +79,30 @@ const columns: readonly Column<AgentRecord | AgentCard>[] = [
   {
     head: "Name",
     cell: (agent) => (
-      <span className="flex min-w-32 items-center gap-2">
-        <Link
-          to="/agents/$agentId"
-          params={{ agentId: agent.id }}
-          className="wrap-anywhere font-medium hover:text-accent hover:underline"
-        >
-          {agent.name}
-        </Link>
-        {isOwn(agent) && agent.warnings.length > 0 && <Warnings warnings={agent.warnings} />}
-      </span>
+      <div className="min-w-32 max-w-md py-0.5">
+        <span className="flex items-center gap-2">
+          <RowLink to="/agents/$agentId" params={{ agentId: agent.id }} className="wrap-anywhere">
+            {agent.name}
+          </RowLink>
+          {isOwn(agent) && agent.warnings.length > 0 && <Warnings warnings={agent.warnings} />}
+        </span>
+        {agent.description && <p className="line-clamp-1 text-muted text-xs">{agent.description}</p>}
+        {agent.activity.last_run_at !== null && (
+          <p className="text-muted text-xs md:hidden">
+            Last run <Moment at={agent.activity.last_run_at} />
+          </p>
+        )}
+      </div>
     ),
   },
   {
     head: "Status",
-    cell: (agent) => (isOwn(agent) ? <AgentState agent={agent} /> : <Badge tone="good">Published</Badge>),
-  },
-  {
-    head: "Visibility",
-    wide: true,
-    cell: ({ visibility }) => (visibility === "public" ? <Badge tone="info">Public</Badge> : <Badge>Private</Badge>),
+    cell: (agent) => (
+      <span className="inline-flex flex-wrap gap-1 md:flex-nowrap">
+        {isOwn(agent) ? <AgentState agent={agent} /> : <Badge tone="good">Published</Badge>}
+        {agent.visibility === "public" && <Badge tone="info">Public</Badge>}
+      </span>
+    ),
   },
   { head: "Model", wide: true, cell: (agent) => isOwn(agent) && <code className="text-xs">{agent.model}</code> },
   {
@@ -109,16 +111,18 @@ const columns: readonly Column<AgentRecord | AgentCard>[] = [
     wide: true,
     cell: ({ pricing }) => (pricing.per_run > 0 ? money(pricing.per_run) : <span className="text-muted">Free</span>),
   },
+  { head: "Success", align: "right", wide: true, cell: ({ activity }) => <SuccessRate activity={activity} /> },
   {
-    head: "Updated",
+    head: "Last run",
     align: "right",
     wide: true,
-    cell: (agent) => <Moment at={isOwn(agent) ? agent.updated_at : agent.published_at} />,
+    cell: ({ activity: { last_run_at: at } }) =>
+      at === null ? <span className="text-muted">Never</span> : <Moment at={at} />,
   },
 ];
 
 function Warnings({ warnings }: Pick<AgentRecord, "warnings">) {
-  const text = warnings.map(warningText).join("\n");
+  const text = warnings.map((warning) => warningText(warning).text).join("\n");
   return (
     <span title={text} className="inline-flex shrink-0 items-center gap-1 text-warn text-xs">
       <TriangleAlert size={13} aria-hidden />

@@ -2,10 +2,13 @@ import type { AgentRecord, AgentSnapshot, AgentTool } from "@gantry/sdk";
 import { isRecord } from "../../../ui/json.rules.ts";
 
 /** The editable part of an agent, as stored in a revision. */
-export type AgentDraft = AgentSnapshot;
+export type AgentDraft = Omit<AgentSnapshot, Nullable> & Pick<AgentRecord, Nullable>;
+/** Fields that revisions of earlier versions lack. */
+type Nullable = "description" | "memory" | "webhook";
 
 export const emptyDraft: AgentDraft = {
   name: "",
+  description: null,
   goal: "",
   tools: [],
   model: "anthropic/default",
@@ -16,14 +19,34 @@ export const emptyDraft: AgentDraft = {
   mcp_servers: [],
   pricing: { per_run: 0 },
   context_compression: true,
+  memory: null,
+  webhook: null,
 };
 
+/** A section of the form. */
+export interface SectionOfDraft {
+  draft: AgentDraft;
+  errors: Readonly<Record<string, string>>;
+  onChange(change: Partial<AgentDraft>): void;
+}
+
 export const instructionParts = ["planning", "tool_calling", "formatting"] as const;
+type Instructions = AgentDraft["instructions"];
+
+/** Empty text removes the instruction. */
+export function withInstruction(
+  instructions: Instructions,
+  part: (typeof instructionParts)[number],
+  text: string,
+): Instructions {
+  const { [part]: _before, ...rest } = instructions;
+  return text === "" ? rest : { ...rest, [part]: text };
+}
 
 const fields = Object.keys(emptyDraft) as (keyof AgentDraft)[];
 
 export function draftOf(agent: AgentRecord | AgentSnapshot): AgentDraft {
-  return Object.fromEntries(fields.map((field) => [field, agent[field]])) as unknown as AgentDraft;
+  return Object.fromEntries(fields.map((field) => [field, agent[field] ?? null])) as unknown as AgentDraft;
 }
 
 /** Undefined: no changes. */
@@ -45,6 +68,7 @@ const isListOf = (is: (value: unknown) => boolean) => (value: unknown) => Array.
 /** Checks only that the form can show the values; the API validates them. */
 const shapes: Record<keyof AgentDraft, [is: (value: unknown) => boolean, expected: string]> = {
   name: [isText, "a string"],
+  description: [(value) => value === null || isText(value), "a string or null"],
   goal: [isText, "a string"],
   tools: [isListOf(isTool), "a list of tool ids and bindings"],
   model: [isText, "a string"],
@@ -55,6 +79,11 @@ const shapes: Record<keyof AgentDraft, [is: (value: unknown) => boolean, expecte
   mcp_servers: [isListOf(isServer), "a list of { id, tools }"],
   pricing: [(value) => isRecord(value) && typeof value.per_run === "number", "{ per_run }"],
   context_compression: [(value) => typeof value === "boolean", "true or false"],
+  memory: [
+    (value) => value === null || (isRecord(value) && isText(value.drive) && isText(value.path)),
+    "{ drive, path } or null",
+  ],
+  webhook: [(value) => value === null || (isRecord(value) && isText(value.url)), "{ url, events } or null"],
 };
 
 /** Fills in defaults for missing fields. */

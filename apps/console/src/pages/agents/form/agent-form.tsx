@@ -1,124 +1,132 @@
-import { type FormEvent, useEffect, useRef, useState } from "react";
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { Button } from "../../../ui/button.tsx";
 import { CodeArea, Field } from "../../../ui/field.tsx";
 import { fieldErrors } from "../../../ui/field-errors.rules.ts";
 import { pretty, readObject } from "../../../ui/json.rules.ts";
+import { LeaveGuard } from "../../../ui/leave-guard.tsx";
 import { Failure } from "../../../ui/notice.tsx";
-import { type AgentDraft, changesOf, instructionParts, readDraft } from "./agent-draft.rules.ts";
-import { AgentsSection } from "./agents-section.tsx";
-import { BasicsSection } from "./basics-section.tsx";
-import { DrivesSection } from "./drives-section.tsx";
-import { InputSection } from "./input-section.tsx";
-import { LeaveGuard } from "./leave-guard.tsx";
-import { MoreSection } from "./more-section.tsx";
-import { ServersSection } from "./servers-section.tsx";
-import { ToolsSection } from "./tools-section.tsx";
+import { type AgentDraft, instructionParts, readDraft } from "./agent-draft.rules.ts";
+import { AgentFields } from "./agent-fields.tsx";
+import { currentErrors, draftFaults } from "./draft-faults.rules.ts";
+import type { EditedDraft } from "./use-agent-draft.ts";
 
 interface AgentFormProps {
-  initial: AgentDraft;
+  edited: EditedDraft;
   agentId?: string;
   label: string;
   busy: boolean;
-  /** Of the last attempt. */
+  /** Of the last attempt, and the draft that was sent. */
   error: unknown;
-  onSubmit(draft: AgentDraft): void;
+  sent: AgentDraft | undefined;
+  /** Whether the user tried to save, here or by a test. */
+  hasTried: boolean;
+  onSubmit(): void;
+  /** Beside the fields, or below on small screens. */
+  aside: ReactNode;
 }
 
 /** Fields that show their own errors. */
 const shownFields = [
-  ...["name", "goal", "model", "tools", "drives", "mcp_servers", "input_schema", "output_schema"],
+  ...["name", "description", "goal", "model", "tools", "drives", "mcp_servers", "input_schema", "output_schema"],
+  ...["memory", "memory.drive", "memory.path", "webhook", "webhook.url", "webhook.events"],
   ...instructionParts.map((part) => `instructions.${part}`),
 ];
 
-export function AgentForm({ initial, agentId, label, busy, error, onSubmit }: AgentFormProps) {
-  const [draft, setDraft] = useState(initial);
+export function AgentForm({ edited, agentId, label, busy, error, sent, hasTried, onSubmit, aside }: AgentFormProps) {
+  const { draft, isDirty, inputs, change } = edited;
   /** Undefined: the form is shown instead of JSON. */
   const [json, setJson] = useState<string>();
-  const read = json === undefined ? { draft } : readJson(json);
-  const change = (part: Partial<AgentDraft>) => setDraft((before) => ({ ...before, ...part }));
-  const isDirty = !("draft" in read) || changesOf(initial, read.draft) !== undefined;
-  const errors = fieldErrors(busy ? undefined : error, json === undefined ? shownFields : []);
-  const hasFailed = errors.failure !== undefined;
+  const read = json === undefined ? undefined : readJson(json);
+  const fault = read && "fault" in read ? read.fault : undefined;
+  const refused = fieldErrors(busy ? undefined : error, json === undefined ? shownFields : []);
+  const errors = { ...currentErrors(refused.of, sent, draft), ...draftFaults(draft, hasTried) };
+  const isRefused = refused.rest !== undefined && sent === draft;
+  const isWrong = Object.keys(errors).length > 0 || isRefused;
   const isUnchanged = agentId !== undefined && !isDirty;
 
   const form = useRef<HTMLFormElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each attempt moves focus to its first error.
   useEffect(() => {
-    if (hasFailed) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-  }, [hasFailed]);
+    const invalid = hasTried ? form.current?.querySelector<HTMLElement>('[aria-invalid="true"]') : undefined;
+    const section = invalid?.closest("details");
+    if (section) section.open = true;
+    invalid?.focus();
+  }, [hasTried, refused.failure]);
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if ("draft" in read) onSubmit(read.draft);
+    if (fault === undefined && !busy) onSubmit();
   };
-  const showForm = () => {
-    if ("draft" in read) setDraft(read.draft);
-    setJson(undefined);
+  const write = (text: string) => {
+    setJson(text);
+    const now = readJson(text);
+    if ("draft" in now) change(now.draft);
   };
   return (
-    <form ref={form} className="flex flex-col gap-4" onSubmit={submit}>
-      <LeaveGuard isDirty={isDirty && !busy} />
-      <fieldset className="flex gap-1">
-        <legend className="sr-only">Edit as</legend>
-        <Button
-          kind={json === undefined ? "plain" : "quiet"}
-          aria-pressed={json === undefined}
-          disabled={"fault" in read}
-          onClick={showForm}
-        >
-          Form
-        </Button>
-        <Button
-          kind={json === undefined ? "quiet" : "plain"}
-          aria-pressed={json !== undefined}
-          onClick={() => setJson(json ?? pretty(draft))}
-        >
-          JSON
-        </Button>
-      </fieldset>
-      {errors.rest !== undefined && <Failure error={errors.rest} />}
-      {json === undefined ? (
-        <>
-          <BasicsSection draft={draft} errors={errors.of} onChange={change} />
-          <ToolsSection tools={draft.tools} error={errors.of.tools} onChange={(tools) => change({ tools })} />
-          <div className="grid gap-4 lg:grid-cols-3">
-            <AgentsSection tools={draft.tools} agentId={agentId} onChange={(tools) => change({ tools })} />
-            <DrivesSection drives={draft.drives} error={errors.of.drives} onChange={(drives) => change({ drives })} />
-            <ServersSection
-              servers={draft.mcp_servers}
-              error={errors.of.mcp_servers}
-              onChange={(mcp_servers) => change({ mcp_servers })}
-            />
-          </div>
-          <InputSection
-            schema={draft.input_schema}
-            error={errors.of.input_schema}
-            onChange={(input_schema) => change({ input_schema })}
-          />
-          <MoreSection draft={draft} errors={errors.of} onChange={change} />
-        </>
-      ) : (
-        <Field
-          label="Agent (JSON)"
-          hint="All settings of the agent, including those that the form doesn't show, such as fixed arguments of a tool."
-          error={"fault" in read ? read.fault : undefined}
-        >
-          {(control) => (
-            <CodeArea {...control} rows={28} value={json} onChange={(event) => setJson(event.target.value)} />
-          )}
-        </Field>
-      )}
-      <div className="sticky bottom-0 flex items-center justify-end gap-3 border-line border-t bg-page py-3">
-        {hasFailed && (
-          <span role="alert" className="text-bad">
-            Not saved. Fix the marked fields.
-          </span>
+    <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,1fr)_minmax(24rem,30rem)]">
+      <form ref={form} aria-label="Agent" className="flex min-w-0 flex-col gap-3" onSubmit={submit} noValidate>
+        <LeaveGuard isDirty={(isDirty || fault !== undefined) && !busy} />
+        <fieldset className="flex w-fit gap-0.5 rounded-md border border-line bg-sunken p-0.5">
+          <legend className="sr-only">Edit as</legend>
+          <Mode isOn={json === undefined} disabled={fault !== undefined} onChoose={() => setJson(undefined)}>
+            Form
+          </Mode>
+          <Mode isOn={json !== undefined} onChoose={() => setJson(json ?? pretty(draft))}>
+            JSON
+          </Mode>
+        </fieldset>
+        {isRefused && <Failure error={refused.rest} />}
+        {json === undefined ? (
+          <AgentFields draft={draft} errors={errors} inputs={inputs} agentId={agentId} onChange={change} />
+        ) : (
+          <Field
+            label="Agent (JSON)"
+            hint="All settings of the agent, including those that the form doesn't show, such as fixed arguments of a tool."
+            error={fault}
+          >
+            {(control) => (
+              <CodeArea {...control} rows={28} value={json} onChange={(event) => write(event.target.value)} />
+            )}
+          </Field>
         )}
-        {isUnchanged && <span className="text-muted">No changes</span>}
-        <Button kind="primary" type="submit" busy={busy} disabled={"fault" in read || isUnchanged}>
-          {label}
-        </Button>
-      </div>
-    </form>
+        <div
+          data-sticky-bar
+          className="sticky bottom-0 z-10 flex items-center justify-end gap-3 border-line border-t bg-page py-3"
+        >
+          {hasTried && isWrong && !busy && (
+            <span role="alert" className="text-bad">
+              Not saved. Fix the marked fields.
+            </span>
+          )}
+          {isUnchanged && <span className="text-muted">No changes</span>}
+          <Button kind="primary" type="submit" busy={busy} disabled={fault !== undefined || isUnchanged}>
+            {label}
+          </Button>
+        </div>
+      </form>
+      {aside}
+    </div>
+  );
+}
+
+interface ModeProps {
+  isOn: boolean;
+  disabled?: boolean;
+  onChoose(): void;
+  children: ReactNode;
+}
+
+function Mode({ isOn, disabled, onChoose, children }: ModeProps) {
+  return (
+    <button
+      type="button"
+      aria-pressed={isOn}
+      disabled={disabled}
+      className="h-7 rounded px-2.5 font-medium text-muted hover:text-ink disabled:cursor-not-allowed aria-pressed:bg-panel aria-pressed:text-ink aria-pressed:shadow-sm"
+      onClick={onChoose}
+    >
+      {children}
+    </button>
   );
 }
 

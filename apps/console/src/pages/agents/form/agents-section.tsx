@@ -4,6 +4,7 @@ import { Badge } from "../../../ui/badge.tsx";
 import { Checkbox } from "../../../ui/field.tsx";
 import { Loaded } from "../../../ui/notice.tsx";
 import { ownAgentsQuery } from "../agent-queries.ts";
+import { Choice } from "./choice.tsx";
 import { Section } from "./section.tsx";
 
 interface AgentsSectionProps {
@@ -27,7 +28,10 @@ export function AgentsSection({ tools, agentId, onChange }: AgentsSectionProps) 
     );
   return (
     <Section
-      title="Other agents"
+      id="sub-agents"
+      title="Sub-agents"
+      startsOpen={chosen.length > 0}
+      summary={chosen.length === 0 ? "None" : `${chosen.length} chosen`}
       hint="Agents that this agent can call as tools. Their runs count toward its time and cost limits."
     >
       <Loaded query={own}>
@@ -35,24 +39,21 @@ export function AgentsSection({ tools, agentId, onChange }: AgentsSectionProps) 
           const others = agents.filter(({ id }) => id !== agentId);
           const foreign = chosen.filter((id) => !agents.some((agent) => agent.id === id));
           return (
-            <ul className="flex max-h-56 flex-col gap-1.5 overflow-y-auto">
-              {others.length + foreign.length === 0 && <li className="text-muted">You have no other agents.</li>}
-              {others.map(({ id, name, slug, status }) => (
-                <li key={id}>
-                  <Checkbox
-                    checked={chosen.includes(id)}
-                    onChange={() => toggle(id)}
-                    label={
-                      <span className="flex flex-wrap items-center gap-2">
-                        {name} <code className="text-muted text-xs">{slug}</code>
-                        {status !== "published" && <Badge tone="warn">Not published</Badge>}
-                      </span>
-                    }
+            <ul className="-mx-3 flex max-h-72 flex-col gap-0.5 overflow-y-auto">
+              {others.length + foreign.length === 0 && <li className="px-3 text-muted">You have no other agents.</li>}
+              {others.map((agent) => (
+                <li key={agent.id}>
+                  <Choice
+                    name={agent.name}
+                    description={agent.description}
+                    badge={agent.status !== "published" && <Badge tone="warn">Not published</Badge>}
+                    isChosen={chosen.includes(agent.id)}
+                    onToggle={() => toggle(agent.id)}
                   />
                 </li>
               ))}
               {foreign.map((id) => (
-                <li key={id}>
+                <li key={id} className="px-3 py-1">
                   <Checkbox checked onChange={() => toggle(id)} label={<code>{id}</code>} />
                 </li>
               ))}

@@ -2,6 +2,8 @@ import type { AgentTool, ConfirmPolicy, ToolBinding, ToolRecord } from "@gantry/
 import { X } from "lucide-react";
 import { Badge } from "../../../ui/badge.tsx";
 import { Select } from "../../../ui/field.tsx";
+import { asTool, settingFields } from "./tool-settings.rules.ts";
+import { ToolSettings } from "./tool-settings.tsx";
 
 interface ChosenToolProps {
   tool: AgentTool;
@@ -14,12 +16,14 @@ interface ChosenToolProps {
 
 export function ChosenTool({ tool, id, record, onChange, onRemove }: ChosenToolProps) {
   const binding: ToolBinding = typeof tool === "object" && tool.type === "tool" ? tool : { type: "tool", id };
-  const fixed = Object.keys(binding.arguments ?? {});
+  const settings = record?.settings;
+  const isSetting = (name: string) =>
+    settings !== undefined && settingFields(settings).some((field) => field.name === name);
+  const fixed = Object.keys(binding.arguments ?? {}).filter((name) => !isSetting(name));
   const choose = (confirm: string) => {
     const { confirm: _before, ...rest } = binding;
     const after: ToolBinding = confirm === "" ? rest : { ...rest, confirm: confirm as ConfirmPolicy };
-    // A tool without settings is stored as its id.
-    onChange(Object.keys(after).length > 2 ? after : id);
+    onChange(asTool(after));
   };
   // The API refuses agents that write to the identity tenant without asking.
   const mustAsk = id.startsWith("idp_") && record?.kind === "write";
@@ -38,7 +42,7 @@ export function ChosenTool({ tool, id, record, onChange, onRemove }: ChosenToolP
       {binding.origin !== undefined && <Badge tone="info">Only {binding.origin}</Badge>}
       <Select
         aria-label={`Confirmation for ${id}`}
-        className="max-w-52"
+        className="min-w-28 max-w-52 flex-1 sm:flex-none"
         value={binding.confirm ?? ""}
         onChange={(event) => choose(event.target.value)}
       >
@@ -57,6 +61,7 @@ export function ChosenTool({ tool, id, record, onChange, onRemove }: ChosenToolP
       >
         <X size={14} />
       </button>
+      {settings && <ToolSettings binding={binding} settings={settings} onChange={(after) => onChange(asTool(after))} />}
     </li>
   );
 }

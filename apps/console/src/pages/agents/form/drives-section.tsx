@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { Badge } from "../../../ui/badge.tsx";
 import { Checkbox } from "../../../ui/field.tsx";
+import { TextLink } from "../../../ui/link.tsx";
 import { Loaded } from "../../../ui/notice.tsx";
 import { allDrivesQuery } from "../../drives/drive-queries.ts";
 import { Section } from "./section.tsx";
@@ -18,9 +18,12 @@ export function DrivesSection({ drives, error, onChange }: DrivesSectionProps) {
     onChange(drives.includes(id) ? drives.filter((driveId) => driveId !== id) : [...drives, id]);
   return (
     <Section
-      title="Drives"
+      id="knowledge"
+      title="Knowledge"
       error={error}
-      hint="Files that runs can access with the drive tools. A tool call without a drive uses the first one."
+      startsOpen={drives.length > 0}
+      summary={drives.length === 0 ? "No drives" : `${drives.length} ${drives.length === 1 ? "drive" : "drives"}`}
+      hint="Drives whose files runs can read and write with the drive tools. The first drive is the default."
     >
       <Loaded query={own}>
         {(all) => {
@@ -29,10 +32,7 @@ export function DrivesSection({ drives, error, onChange }: DrivesSectionProps) {
             <ul className="flex max-h-56 flex-col gap-1.5 overflow-y-auto">
               {all.length + gone.length === 0 && (
                 <li className="text-muted">
-                  You have no drives.{" "}
-                  <Link to="/drives" className="text-accent hover:underline">
-                    Create a drive
-                  </Link>
+                  You have no drives. <TextLink to="/drives">Create a drive</TextLink>
                 </li>
               )}
               {all.map(({ id, name, description }) => (

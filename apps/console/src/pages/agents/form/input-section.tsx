@@ -23,18 +23,24 @@ const typeNames: Record<RowType, string> = {
 /** Keeps the rows as state, because a schema cannot hold two rows that have the same name while the user types. */
 export function InputSection({ schema, error, onChange }: InputSectionProps) {
   const [rows, setRows] = useState(() => rowsOf(schema));
+  // The goal adds and removes fields too.
+  if (JSON.stringify(withRows(schema, rows)) !== JSON.stringify(withRows(schema, rowsOf(schema))))
+    setRows(rowsOf(schema));
   const set = (next: InputRow[]) => {
     setRows(next);
     onChange(withRows(schema, next));
   };
   return (
     <Section
-      title="Input"
+      id="inputs"
+      title="Inputs"
       error={error}
+      startsOpen
+      summary={rows.map(({ name }) => name).join(", ") || "Any input"}
       hint={
         <>
-          Fields that a caller fills in to start a run. Insert them into the goal as <code>{"{{name}}"}</code>. Switch
-          to JSON for advanced schemas.
+          Fields to fill in before a run. Writing <code>{"{{name}}"}</code> in the goal adds one. Switch to JSON for
+          advanced schemas.
         </>
       }
     >
@@ -68,19 +74,19 @@ interface RowProps {
 
 function Row({ row, position, fault, onChange, onRemove }: RowProps) {
   return (
-    <div className="flex flex-col gap-1">
+    <div className="flex flex-col gap-2 rounded-md border border-line p-2.5">
       <div className="flex flex-wrap items-center gap-2">
         <TextInput
           aria-label={`Name of field ${position}`}
           aria-invalid={fault ? true : undefined}
           placeholder="name"
-          className="max-w-40 font-mono"
+          className="min-w-28 max-w-60 flex-1 font-mono"
           value={row.name}
           onChange={(event) => onChange({ ...row, name: event.target.value.trim() })}
         />
         <Select
           aria-label={`Type of field ${position}`}
-          className="max-w-36"
+          className="max-w-32"
           value={row.type ?? ""}
           onChange={(event) => onChange({ ...row, type: event.target.value as RowType })}
           disabled={row.type === undefined}
@@ -92,13 +98,6 @@ function Row({ row, position, fault, onChange, onRemove }: RowProps) {
             </option>
           ))}
         </Select>
-        <TextInput
-          aria-label={`Description of field ${position}`}
-          placeholder="Description, shown to the caller"
-          className="min-w-40 flex-1"
-          value={row.description}
-          onChange={(event) => onChange({ ...row, description: event.target.value })}
-        />
         <Checkbox
           label="Required"
           checked={row.required}
@@ -106,13 +105,19 @@ function Row({ row, position, fault, onChange, onRemove }: RowProps) {
         />
         <button
           type="button"
-          aria-label={`Remove field ${position}`}
-          className="rounded p-1 text-muted hover:bg-sunken hover:text-ink"
+          aria-label={`Remove field ${row.name || position}`}
+          className="ml-auto rounded p-1 text-muted hover:bg-sunken hover:text-ink"
           onClick={onRemove}
         >
           <X size={14} />
         </button>
       </div>
+      <TextInput
+        aria-label={`Description of field ${position}`}
+        placeholder="Description, shown with the field"
+        value={row.description}
+        onChange={(event) => onChange({ ...row, description: event.target.value })}
+      />
       {fault && <p className="text-bad text-xs">{fault}</p>}
     </div>
   );

@@ -1,49 +1,56 @@
 import { useQuery } from "@tanstack/react-query";
-import { Checkbox } from "../../../ui/field.tsx";
 import { Loaded } from "../../../ui/notice.tsx";
 import { serverToolsQuery } from "../../tool-servers/tool-server-queries.ts";
 import type { AgentDraft } from "./agent-draft.rules.ts";
+import { Choice } from "./choice.tsx";
+import { matches } from "./tool-groups.rules.ts";
 
-type Binding = AgentDraft["mcp_servers"][number];
+export type ServerBinding = AgentDraft["mcp_servers"][number];
+
+interface ServerToolsProps {
+  id: string;
+  /** Undefined: the agent does not use the server. */
+  binding: ServerBinding | undefined;
+  wanted: string;
+  onChange(binding: ServerBinding | undefined): void;
+}
 
 /** Loads the tools from the server. */
-export function ServerTools({ binding, onChange }: { binding: Binding; onChange(binding: Binding): void }) {
-  const { id, tools: chosen } = binding;
+export function ServerTools({ id, binding, wanted, onChange }: ServerToolsProps) {
   const offered = useQuery(serverToolsQuery(id));
-  const toggle = (name: string) => {
-    const now = chosen ?? [];
-    onChange({ id, tools: now.includes(name) ? now.filter((tool) => tool !== name) : [...now, name] });
+  const hasAll = binding !== undefined && binding.tools === undefined;
+  const toggle = (name: string, all: readonly string[]) => {
+    const now = hasAll ? all : (binding?.tools ?? []);
+    const after = now.includes(name) ? now.filter((tool) => tool !== name) : [...now, name];
+    onChange(after.length === 0 ? undefined : { id, tools: after });
   };
   return (
-    <div className="mt-2 ml-6 flex flex-col gap-1.5">
-      <Loaded query={offered}>
-        {(tools) => (
+    <Loaded query={offered}>
+      {(tools) => {
+        const names = tools.map(({ name }) => name);
+        const found = tools.filter(({ name, description }) => matches(`${name} ${description ?? ""}`, wanted));
+        return (
           <>
-            <Checkbox
-              checked={chosen === undefined}
-              onChange={() => onChange(chosen === undefined ? { id, tools: tools.map(({ name }) => name) } : { id })}
-              label={`All tools (currently ${tools.length})`}
+            <Choice
+              name="All tools"
+              description="Also tools that the server adds later."
+              isChosen={hasAll}
+              onToggle={() => onChange(hasAll ? undefined : { id })}
             />
-            {chosen !== undefined && (
-              <div className="ml-6 flex max-h-64 flex-col gap-1.5 overflow-y-auto">
-                {tools.map(({ name, description }) => (
-                  <Checkbox
-                    key={name}
-                    checked={chosen.includes(name)}
-                    onChange={() => toggle(name)}
-                    label={
-                      <span className="block" title={description}>
-                        <code className="break-all">{name}</code>
-                        <span className="line-clamp-2 text-muted text-xs">{description}</span>
-                      </span>
-                    }
-                  />
-                ))}
-              </div>
-            )}
+            {found.map(({ name, description }) => (
+              <Choice
+                key={name}
+                isCode
+                name={name}
+                description={description}
+                isChosen={hasAll || (binding?.tools?.includes(name) ?? false)}
+                onToggle={() => toggle(name, names)}
+              />
+            ))}
+            {found.length === 0 && <p className="px-3 py-2 text-muted">No tools match “{wanted}”</p>}
           </>
-        )}
-      </Loaded>
-    </div>
+        );
+      }}
+    </Loaded>
   );
 }

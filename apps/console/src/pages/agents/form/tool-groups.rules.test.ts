@@ -10,6 +10,9 @@ const tool = (id: string, description = "", kind: ToolRecord["kind"] = "read"): 
 });
 const tools = [
   tool("http_request", "Sends one HTTP request", "write"),
+  tool("web_search"),
+  tool("run_javascript"),
+  tool("ask"),
   tool("drive_read", "Reads a file"),
   tool("idp_users_list"),
   tool("idp_user_delete", "Removes a user", "write"),
@@ -19,11 +22,13 @@ const tools = [
 
 test("tools are grouped by prefix", () => {
   expect(toolGroups(tools, "").map(({ name, tools: of }) => [name, of.length])).toEqual([
+    ["Web", 2],
+    ["Code", 1],
     ["General", 1],
     ["Drives", 1],
-    ["Identity: users", 2],
-    ["Identity: resource servers", 1],
-    ["Identity", 1],
+    ["Users", 2],
+    ["Resource servers", 1],
+    ["Other", 1],
   ]);
 });
 

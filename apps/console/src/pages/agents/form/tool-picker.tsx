@@ -1,70 +1,87 @@
-import type { ToolRecord } from "@gantry/sdk";
-import { useId, useState } from "react";
+import type { IdpConnectorRecord, ToolRecord, ToolServerRecord } from "@gantry/sdk";
+import { useState } from "react";
 import { Badge } from "../../../ui/badge.tsx";
 import { TextInput } from "../../../ui/field.tsx";
-import { toolGroups } from "./tool-groups.rules.ts";
+import { TextLink } from "../../../ui/link.tsx";
+import { KnownTools } from "./known-tools.tsx";
+import { type ServerBinding, ServerTools } from "./server-tools.tsx";
+import { isIdentityTool } from "./tool-groups.rules.ts";
+import { ToolProvider } from "./tool-provider.tsx";
 
 interface ToolPickerProps {
   tools: readonly ToolRecord[];
   chosen: readonly string[];
   onToggle(id: string): void;
+  toolServers: readonly ToolServerRecord[];
+  bindings: readonly ServerBinding[];
+  onBindings(bindings: ServerBinding[]): void;
+  /** Null: no tenant is connected. */
+  tenant: IdpConnectorRecord | null;
 }
 
-export function ToolPicker({ tools, chosen, onToggle }: ToolPickerProps) {
-  const [wanted, setWanted] = useState("");
-  const groups = toolGroups(tools, wanted);
+export function ToolPicker({ tools, chosen, onToggle, toolServers, bindings, onBindings, tenant }: ToolPickerProps) {
+  const [typed, setTyped] = useState("");
+  const wanted = typed.trim();
+  const isSearched = wanted !== "";
+  const builtIn = tools.filter(({ id }) => !isIdentityTool(id));
+  const actions = tools.filter(({ id }) => isIdentityTool(id));
+  const known = { chosen, wanted, onToggle };
+  const countOf = (some: readonly ToolRecord[]) =>
+    `${some.filter(({ id }) => chosen.includes(id)).length} of ${some.length}`;
+  const bind = (id: string, binding: ServerBinding | undefined) => {
+    const others = bindings.filter((other) => other.id !== id);
+    onBindings(binding ? [...others, binding] : others);
+  };
   return (
     <div className="rounded-md border border-line">
-      <div className="border-line border-b p-2">
+      <div className="p-2">
         <TextInput
           type="search"
           aria-label="Search tools"
-          placeholder={`Search ${tools.length} tools`}
-          value={wanted}
-          onChange={(event) => setWanted(event.target.value)}
+          placeholder="Search tools"
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
           // Enter would submit the surrounding form.
           onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
         />
       </div>
-      <div className="max-h-72 overflow-y-auto">
-        {groups.length === 0 && <p className="p-4 text-center text-muted">No tools match “{wanted}”</p>}
-        {groups.map(({ name, tools: ofGroup }) => (
-          <fieldset key={name}>
-            <legend className="sticky top-0 w-full bg-sunken px-3 py-1 font-medium text-muted text-xs">{name}</legend>
-            {ofGroup.map((tool) => (
-              <ToolChoice
-                key={tool.id}
-                tool={tool}
-                isChosen={chosen.includes(tool.id)}
-                onToggle={() => onToggle(tool.id)}
-              />
-            ))}
-          </fieldset>
-        ))}
-      </div>
+      <ToolProvider name="Built in" count={countOf(builtIn)} startsOpen={chosen.length === 0} isSearched={isSearched}>
+        <KnownTools tools={builtIn} {...known} />
+      </ToolProvider>
+      {toolServers.map(({ id, name, status }) => {
+        const binding = bindings.find((other) => other.id === id);
+        return (
+          <ToolProvider
+            key={id}
+            name={name}
+            badge={status === "connected" ? <Badge>Tool server</Badge> : <Badge tone="warn">Not connected</Badge>}
+            count={binding ? (binding.tools ? `${binding.tools.length} chosen` : "All tools") : "None"}
+            isSearched={isSearched && status === "connected"}
+          >
+            <ServerTools id={id} binding={binding} wanted={wanted} onChange={(after) => bind(id, after)} />
+          </ToolProvider>
+        );
+      })}
+      {tenant && (
+        <ToolProvider
+          name="Identity tenant"
+          badge={<Badge>{tenant.domain}</Badge>}
+          count={countOf(actions)}
+          isSearched={isSearched}
+        >
+          <KnownTools tools={actions} {...known} />
+        </ToolProvider>
+      )}
+      <p className="border-line border-t px-3 py-2 text-muted text-xs">
+        More tools: <TextLink to="/tool-servers">connect a tool server</TextLink>
+        {!tenant && (
+          <>
+            {" "}
+            or <TextLink to="/identity">connect an identity tenant</TextLink> ({actions.length} actions)
+          </>
+        )}
+        .
+      </p>
     </div>
-  );
-}
-
-function ToolChoice({ tool, isChosen, onToggle }: { tool: ToolRecord; isChosen: boolean; onToggle(): void }) {
-  const id = useId();
-  return (
-    <label htmlFor={id} className="flex items-start gap-2.5 px-3 py-1.5 hover:bg-sunken/60">
-      <input
-        id={id}
-        type="checkbox"
-        className="mt-0.5 size-4 shrink-0 accent-accent"
-        checked={isChosen}
-        onChange={onToggle}
-      />
-      <span className="min-w-0 flex-1">
-        <span className="flex items-center gap-2">
-          <code>{tool.id}</code> {tool.kind === "write" && <Badge tone="warn">Writes</Badge>}
-        </span>
-        <span className="line-clamp-2 text-muted text-xs" title={tool.description}>
-          {tool.description}
-        </span>
-      </span>
-    </label>
   );
 }

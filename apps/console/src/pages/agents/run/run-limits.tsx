@@ -20,9 +20,9 @@ const fields = [
 
 export function RunLimits({ limits, errors, onChange }: RunLimitsProps) {
   return (
-    <details open={fields.some(([, name]) => errors[name] !== undefined) || undefined}>
+    <details className="@container" open={fields.some(([, name]) => errors[name] !== undefined) || undefined}>
       <summary className="font-medium text-muted hover:text-ink">Limits</summary>
-      <div className="mt-3 grid gap-3 sm:grid-cols-3">
+      <div className="mt-3 grid gap-3 @lg:grid-cols-3">
         {fields.map(([field, name, label, hint]) => (
           <Field key={field} label={label} hint={hint} error={errors[name]}>
             {(control) => (

@@ -1,16 +1,15 @@
 import type { AgentRecord, AgentVisibility } from "@gantry/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../../../api/client.ts";
-import { CodeBlock } from "../../../ui/code.tsx";
 import { Field, Select, TextInput } from "../../../ui/field.tsx";
 import { fieldErrors } from "../../../ui/field-errors.rules.ts";
 import { Form } from "../../../ui/form.tsx";
+import { TextLink } from "../../../ui/link.tsx";
 import { Notice } from "../../../ui/notice.tsx";
 import { Panel } from "../../../ui/page.tsx";
 import { toast } from "../../../ui/toast.ts";
-import { exampleInput } from "../run/example-input.rules.ts";
+import { RunCode } from "../run/run-code.tsx";
 
 export function ShareTab({ agent }: { agent: AgentRecord }) {
   const { visibility, pricing, owner, slug, status } = agent;
@@ -73,15 +72,11 @@ export function ShareTab({ agent }: { agent: AgentRecord }) {
           {isOffered ? (
             <p>
               Listed in the marketplace as{" "}
-              <Link
-                to="/marketplace/$creator/$slug"
-                params={{ creator: owner, slug }}
-                className="text-accent hover:underline"
-              >
+              <TextLink to="/marketplace/$creator/$slug" params={{ creator: owner, slug }}>
                 {owner}/{slug}
-              </Link>
-              . Other users see its name, inputs, outputs and price, but not its goal, instructions, drives or tool
-              servers.
+              </TextLink>
+              . Other users see its name, description, inputs, outputs and price, but not its goal, instructions, drives
+              or tool servers.
             </p>
           ) : (
             <Notice>
@@ -89,17 +84,9 @@ export function ShareTab({ agent }: { agent: AgentRecord }) {
               the marketplace as <code>{`${owner}/${slug}`}</code>.
             </Notice>
           )}
-          <CodeBlock
-            label="Run over HTTP"
-            text={curlOf(isOffered ? `${owner}/${slug}` : agent.id, agent.input_schema)}
-          />
+          <RunCode agent={isOffered ? `${owner}/${slug}` : agent.id} schema={agent.input_schema} />
         </div>
       </Panel>
     </div>
   );
 }
-
-const curlOf = (address: string, schema: AgentRecord["input_schema"]) =>
-  `curl ${location.origin}/v1/agents/${address}/runs \\
-  -H "X-API-KEY: $GANTRY_KEY" -H "Content-Type: application/json" \\
-  -d '${JSON.stringify({ input: exampleInput(schema), wait: 30 })}'`;
