@@ -30,8 +30,8 @@ export function ModelFilters({ q = "", kind, onChange }: ModelFiltersProps) {
         <Search size={14} className="absolute top-2.5 left-2.5 text-muted" aria-hidden />
         <TextInput
           type="search"
-          aria-label="Search by name or title"
-          placeholder="Search by name or title"
+          aria-label="Search models"
+          placeholder="Search by name or description"
           className="pl-8"
           value={text}
           onChange={(event) => setText(event.target.value)}

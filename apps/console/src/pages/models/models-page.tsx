@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
@@ -9,11 +9,18 @@ import { Button, buttonClass } from "../../ui/button.tsx";
 import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { Paged } from "../../ui/paged.tsx";
+import { lastUses } from "./last-used.rules.ts";
 import { NewModelDialog } from "./manifest/new-model-dialog.tsx";
 import { ModelFilters } from "./model-filters.tsx";
 import { ModelRow } from "./model-row.tsx";
 
 const route = getRouteApi("/app/models");
+
+/** Enough to say when the models in use were used last, in one request. */
+const newestQuery = queryOptions({
+  queryKey: ["predictions", "newest"],
+  queryFn: ({ signal }) => api.predictions.list({ page_size: 100, signal }),
+});
 
 export function ModelsPage() {
   const { page = 1, q, kind } = route.useSearch();
@@ -25,8 +32,9 @@ export function ModelsPage() {
     queryFn: ({ signal }) => api.models.list({ page, q, kind, signal }),
     placeholderData: keepPreviousData,
   });
+  const newest = useQuery({ ...newestQuery, throwOnError: false });
   const isFiltered = q !== undefined || kind !== undefined;
-  const mayConnect = mayOpen(key, "unlimited keys");
+  const mayConnect = mayOpen(key, "managers");
   return (
     <Page
       title="Models"
@@ -34,7 +42,7 @@ export function ModelsPage() {
       actions={
         mayConnect && (
           <>
-            <Button onClick={() => setCreating(true)}>New model</Button>
+            <Button onClick={() => setCreating(true)}>New model (JSON)</Button>
             <Link to="/models/connect" className={buttonClass("primary")}>
               <Plus size={14} /> Connect a model
             </Link>
@@ -70,7 +78,11 @@ export function ModelsPage() {
           {(cards) => (
             <ul aria-label="Models">
               {cards.map((card) => (
-                <ModelRow key={card.endpoint_id} card={card} />
+                <ModelRow
+                  key={card.endpoint_id}
+                  card={card}
+                  lastUsedAt={newest.data && lastUses(newest.data.results).get(card.endpoint_id)}
+                />
               ))}
             </ul>
           )}

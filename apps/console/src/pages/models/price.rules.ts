@@ -1,4 +1,4 @@
-import type { Pricing } from "@gantry/sdk";
+import type { ModelPricing, Pricing } from "@gantry/sdk";
 import { count, money } from "../../ui/format.ts";
 
 const units: readonly (readonly [keyof Pricing, string])[] = [
@@ -12,13 +12,16 @@ const units: readonly (readonly [keyof Pricing, string])[] = [
 ];
 
 /** For example ["$0.03 per run"]. */
-export function priceParts(pricing: Pricing): string[] {
-  const parts = units.flatMap(([part, unit]) => {
+export function priceParts({ batch_factor: factor = 1, ...pricing }: ModelPricing): string[] {
+  const parts: string[] = units.flatMap(([part, unit]) => {
     const dollars = pricing[part] ?? 0;
     return dollars > 0 ? [`${money(dollars)} ${unit}`] : [];
   });
-  return parts.length > 0 ? parts : ["Free"];
+  if (parts.length === 0) return ["Free"];
+  return factor === 1 ? parts : [...parts, `${percent(factor)} of these prices in batches`];
 }
+
+const percent = (factor: number): string => `${Math.round(factor * 10_000) / 100}%`;
 
 /** Known before a run starts. */
 export interface Prospect {

@@ -1,11 +1,16 @@
 import type { ModelCard } from "@gantry/sdk";
-import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { CodeBlock } from "../../../ui/code.tsx";
+import { TextLink, textLinkClass } from "../../../ui/link.tsx";
 import { Panel } from "../../../ui/page.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
+import { ViewSwitch } from "../../../ui/view-switch.tsx";
 import type { SentInput } from "../playground/form-values.rules.ts";
-import { type CallMode, curlCode, modesOf, typescriptCode } from "./call-code.rules.ts";
+import { type CallMode, curlCode, modesOf } from "./call-code.rules.ts";
 import { openAiBaseUrl, openAiCode } from "./openai-code.rules.ts";
+import { pythonCode } from "./python-code.rules.ts";
+import { SchemaLink } from "./schema-link.tsx";
+import { typescriptCode } from "./typescript-code.rules.ts";
 
 const modes: Record<CallMode, { label: string; explanation: string }> = {
   sync: { label: "Sync", explanation: "Returns the result. Closing the connection cancels the run." },
@@ -16,49 +21,65 @@ const modes: Record<CallMode, { label: string; explanation: string }> = {
   },
 };
 
+const languages = [
+  { value: "curl", label: "curl" },
+  { value: "python", label: "Python" },
+  { value: "typescript", label: "TypeScript" },
+] as const;
+type Language = (typeof languages)[number]["value"];
+
+const highlighted: Record<Language, string> = { curl: "bash", python: "python", typescript: "typescript" };
+const labelOf = (language: Language) => languages.find(({ value }) => value === language)?.label ?? language;
+
 export function ApiTab({ card, input }: { card: ModelCard; input: SentInput }) {
+  const [language, setLanguage] = useState<Language>("curl");
+  const code: Record<Language, (mode: CallMode) => string> = {
+    curl: (mode) => curlCode(card, mode, input),
+    python: (mode) => pythonCode(card, mode, input),
+    typescript: (mode) => typescriptCode(card, mode, input),
+  };
+  const openAi = openAiCode(card, input);
+  const snippet = (text: string, explanation: string) => (
+    <div className="flex flex-col gap-3">
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <p className="max-w-prose">{explanation}</p>
+        <ViewSwitch label="Language" options={languages} value={language} onValue={setLanguage} />
+      </div>
+      <CodeBlock label={labelOf(language)} language={highlighted[language]} text={text} />
+    </div>
+  );
   return (
     <Panel>
       <p className="mb-3 max-w-prose text-muted">
         Uses your current playground input. Set <code>$GANTRY_KEY</code> to an API key;{" "}
-        <Link to="/keys" className="text-accent hover:underline">
-          create one
-        </Link>{" "}
-        if needed. Full schema: <code className="break-all">{card.urls.openapi}</code>
+        <TextLink to="/keys">create one</TextLink> if needed. Full schema: <SchemaLink model={card.endpoint_id} />.
+        Error types:{" "}
+        <a href="/docs/errors" target="_blank" rel="noreferrer" className={textLinkClass}>
+          reference
+        </a>
+        .
       </p>
       <Tabs
         tabs={[
           ...modesOf(card).map((mode) => ({
             value: mode as string,
             label: modes[mode].label,
-            content: (
-              <div className="flex flex-col gap-4">
-                <p>{modes[mode].explanation}</p>
-                <CodeBlock label="curl" text={curlCode(card, mode, input)} />
-                <CodeBlock label="TypeScript" text={typescriptCode(card, mode, input)} />
-              </div>
-            ),
+            content: snippet(code[language](mode), modes[mode].explanation),
           })),
-          ...openAiTab(card, input),
+          ...(openAi
+            ? [
+                {
+                  value: "openai",
+                  label: "OpenAI",
+                  content: snippet(
+                    openAi[language],
+                    `For clients of OpenAI and programs with a custom endpoint. Base URL: ${openAiBaseUrl(card)}, model: ${card.endpoint_id}.`,
+                  ),
+                },
+              ]
+            : []),
         ]}
       />
     </Panel>
   );
-}
-
-function openAiTab(card: ModelCard, input: SentInput) {
-  const code = openAiCode(card, input);
-  if (!code) return [];
-  const content = (
-    <div className="flex flex-col gap-4">
-      <p className="max-w-prose">
-        For clients of OpenAI and programs with a custom endpoint. Base URL:{" "}
-        <code className="break-all">{openAiBaseUrl(card)}</code>, model: <code>{card.endpoint_id}</code>.
-      </p>
-      <CodeBlock label="OpenAI with Python" text={code.python} />
-      <CodeBlock label="OpenAI with TypeScript" text={code.typescript} />
-      <CodeBlock label="OpenAI with curl" text={code.curl} />
-    </div>
-  );
-  return [{ value: "openai", label: "OpenAI", content }];
 }

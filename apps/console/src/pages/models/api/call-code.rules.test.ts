@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type CalledModel, curlCode, modesOf, typescriptCode } from "./call-code.rules.ts";
+import { type CalledModel, curlCode, modesOf } from "./call-code.rules.ts";
+import { pythonCode } from "./python-code.rules.ts";
+import { typescriptCode } from "./typescript-code.rules.ts";
 
 const base = "https://gantry.example.com/api/v1/gantry/image";
 const image: CalledModel = {
@@ -30,9 +32,6 @@ describe("curl", () => {
     expect(code).toContain(
       `-F 'photos=@"my \\"photo\\".png"' \\\n  -F 'photos=s3://gantry/b.png' \\\n  -F 'tags=["x"]'`,
     );
-    const typescript = typescriptCode(image, "sync", { photos: [photo, "s3://gantry/b.png"] });
-    expect(typescript).toContain(`photos: [await openAsBlob("my \\"photo\\".png"), "s3://gantry/b.png"],`);
-    expect(typescript).toContain('import { openAsBlob } from "node:fs";');
   });
 
   it("escapes text that curl would interpret", () => {
@@ -51,27 +50,55 @@ describe("curl", () => {
 });
 
 describe("TypeScript", () => {
-  it("calls the model with the SDK", () => {
-    expect(typescriptCode(image, "sync", { prompt: 'a "ship"', "odd-name": [1] })).toBe(
-      `import { createClient } from "@gantry/sdk";
+  it("sends a form with fetch", () => {
+    expect(typescriptCode(image, "sync", { prompt: 'a "ship"', tags: ["x"] })).toBe(
+      `const headers = { "X-API-KEY": process.env.GANTRY_KEY ?? "" };
+const form = new FormData();
+form.append("prompt", "a \\"ship\\"");
+form.append("tags", "[\\"x\\"]");
 
-const client = createClient({ url: "https://gantry.example.com", key: process.env.GANTRY_KEY });
-const input = {
-  prompt: "a \\"ship\\"",
-  "odd-name": [
-    1
-  ],
-};
-
-const { output_data, files } = await client.predict("gantry/image", input);
+const response = await fetch("${base}/predict", { method: "POST", headers, body: form });
+if (!response.ok) throw new Error(await response.text());
+const { output_data, files } = await response.json();
 console.log(output_data, files);`,
     );
   });
 
   it("opens files as blobs", () => {
-    const code = typescriptCode(image, "async", { photo });
+    const code = typescriptCode(image, "async", { photos: [photo, "s3://gantry/b.png"] });
     expect(code).toContain('import { openAsBlob } from "node:fs";');
-    expect(code).toContain('photo: await openAsBlob("my \\"photo\\".png"),');
+    expect(code).toContain(
+      `form.append("photos", await openAsBlob("my \\"photo\\".png"), "my \\"photo\\".png");
+form.append("photos", "s3://gantry/b.png");`,
+    );
+    expect(code).toContain(`${base}/predict/async/result/?wait=30&request_id=\${prediction_id}`);
+  });
+});
+
+describe("Python", () => {
+  it("sends a form with requests", () => {
+    expect(pythonCode(image, "sync", { prompt: 'a "ship"\nat sea', count: 3, photo })).toBe(
+      `# pip install requests
+import os
+import requests
+
+headers = {"X-API-KEY": os.environ["GANTRY_KEY"]}
+form = [
+    ("prompt", (None, "a \\"ship\\"\\nat sea")),
+    ("count", (None, "3")),
+    ("photo", open("my \\"photo\\".png", "rb")),
+]
+
+response = requests.post("${base}/predict", headers=headers, files=form)
+response.raise_for_status()
+answer = response.json()
+print(answer["output_data"], answer["files"])`,
+    );
+  });
+
+  it("streams, or fetches the result by id", () => {
+    expect(pythonCode(image, "stream", {})).toContain("for line in response.iter_lines():");
+    expect(pythonCode(image, "async", {})).toContain('params={"request_id": prediction_id, "wait": 30}');
   });
 });
 

@@ -25,7 +25,8 @@ describe("a text model", () => {
 
   it("is called from TypeScript", () => {
     expect(code?.typescript).toBe(
-      `import OpenAI from "openai";
+      `// npm install openai
+import OpenAI from "openai";
 
 const client = new OpenAI({ baseURL: "https://gantry.example.com/v1", apiKey: process.env.GANTRY_KEY });
 const answer = await client.chat.completions.create({
@@ -39,7 +40,8 @@ console.log(answer.choices[0].message.content);`,
 
   it("is called from Python", () => {
     expect(code?.python).toBe(
-      `import os
+      `# pip install openai
+import os
 from openai import OpenAI
 
 client = OpenAI(base_url="https://gantry.example.com/v1", api_key=os.environ["GANTRY_KEY"])

@@ -82,6 +82,7 @@ export function openAiCode(card: OpenAiModel, input: SentInput): OpenAiCode | un
       `-d ${quoted(JSON.stringify(body))}`,
     ].join(" \\\n  "),
     typescript: [
+      "// npm install openai",
       'import OpenAI from "openai";',
       "",
       `const client = new OpenAI({ baseURL: ${JSON.stringify(base)}, apiKey: process.env.GANTRY_KEY });`,
@@ -91,6 +92,7 @@ export function openAiCode(card: OpenAiModel, input: SentInput): OpenAiCode | un
       ...call.typescript,
     ].join("\n"),
     python: [
+      "# pip install openai",
       "import os",
       "from openai import OpenAI",
       "",

@@ -6,6 +6,7 @@ import { Panel } from "../../../ui/page.tsx";
 import { priceParts } from "../price.rules.ts";
 import { BackendFigures } from "./backend-figures.tsx";
 import { FlowFigures } from "./flow-figures.tsx";
+import { ModelCharts } from "./model-charts.tsx";
 import { SchemaTable } from "./schema-table.tsx";
 
 export function DetailsTab({ card }: { card: ModelCard }) {
@@ -20,6 +21,7 @@ export function DetailsTab({ card }: { card: ModelCard }) {
       </div>
       {/* The API returns the list only to users who may see its figures. */}
       {card.backends && card.backends.length > 1 && <BackendFigures model={card.endpoint_id} />}
+      <ModelCharts model={card.endpoint_id} />
       <SchemaTable title="Input" hasDefaults schema={card.input} />
       <SchemaTable title="Output" schema={card.output} />
     </div>

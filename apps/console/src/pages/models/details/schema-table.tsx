@@ -2,8 +2,9 @@ import type { ObjectSchema } from "@gantry/sdk";
 import { Badge } from "../../../ui/badge.tsx";
 import { Empty } from "../../../ui/notice.tsx";
 import { Panel } from "../../../ui/page.tsx";
-import { type FieldRow, fieldRows } from "../../../ui/schema-text.rules.ts";
+import type { FieldRow } from "../../../ui/schema-text.rules.ts";
 import { type Column, Table } from "../../../ui/table.tsx";
+import { groupedRows } from "./schema-rows.rules.ts";
 
 interface SchemaTableProps {
   title: string;
@@ -16,7 +17,7 @@ export function SchemaTable({ title, schema, hasDefaults = false }: SchemaTableP
     <Panel title={title} flush>
       <Table
         label={title}
-        rows={fieldRows(schema)}
+        rows={groupedRows(schema)}
         keyOf={({ name }) => name}
         empty={<Empty title="No fields" />}
         columns={[

@@ -1,4 +1,5 @@
 import { type UIEvent, useId, useRef } from "react";
+import { CodeText } from "../../../ui/code-text.tsx";
 import type { Fault } from "./manifest.rules.ts";
 
 interface ManifestEditorProps {
@@ -12,10 +13,12 @@ export function ManifestEditor({ text, onText, faults }: ManifestEditorProps) {
   const id = useId();
   const area = useRef<HTMLTextAreaElement>(null);
   const gutter = useRef<HTMLDivElement>(null);
+  const colours = useRef<HTMLPreElement>(null);
   const lines = text.split("\n");
   const faultyLines = new Set(faults.map(({ line }) => line));
   const scroll = ({ currentTarget }: UIEvent<HTMLTextAreaElement>) => {
     if (gutter.current) gutter.current.scrollTop = currentTarget.scrollTop;
+    colours.current?.scrollTo({ top: currentTarget.scrollTop, left: currentTarget.scrollLeft });
   };
   const show = (line: number) => {
     const begin = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);
@@ -39,18 +42,30 @@ export function ManifestEditor({ text, onText, faults }: ManifestEditorProps) {
             </div>
           ))}
         </div>
-        <textarea
-          ref={area}
-          aria-label="Manifest (JSON)"
-          aria-invalid={faults.length > 0 || undefined}
-          aria-describedby={faults.length > 0 ? id : undefined}
-          className="min-w-0 flex-1 resize-none bg-transparent p-2 whitespace-pre -outline-offset-2"
-          wrap="off"
-          spellCheck={false}
-          value={text}
-          onChange={(event) => onText(event.target.value)}
-          onScroll={scroll}
-        />
+        <div className="relative min-w-0 flex-1">
+          {/* The coloured text lies under the transparent text of the editor. */}
+          <pre
+            ref={colours}
+            aria-hidden
+            className="pointer-events-none absolute inset-0 overflow-hidden p-2 whitespace-pre"
+          >
+            {/* A line of its own makes room for the horizontal scrollbar. */}
+            <CodeText text={text} language="json" />
+            {"\n\n"}
+          </pre>
+          <textarea
+            ref={area}
+            aria-label="Manifest (JSON)"
+            aria-invalid={faults.length > 0 || undefined}
+            aria-describedby={faults.length > 0 ? id : undefined}
+            className="absolute inset-0 size-full resize-none bg-transparent p-2 whitespace-pre text-transparent caret-ink -outline-offset-2"
+            wrap="off"
+            spellCheck={false}
+            value={text}
+            onChange={(event) => onText(event.target.value)}
+            onScroll={scroll}
+          />
+        </div>
       </div>
       {faults.length > 0 && (
         <ul id={id} role="alert" className="rounded-md border border-bad/40 bg-bad-soft p-2">

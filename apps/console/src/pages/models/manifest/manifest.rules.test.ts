@@ -1,6 +1,10 @@
 import { GantryError } from "@gantry/sdk";
 import { describe, expect, it } from "vitest";
-import { exampleText, faultsIn, readManifest } from "./manifest.rules.ts";
+import { pretty } from "../../../ui/json.rules.ts";
+import { faultsIn, readManifest } from "./manifest.rules.ts";
+import { templates } from "./templates.ts";
+
+const exampleText = pretty(templates.openai?.manifest);
 
 const refused = new GantryError({
   status: 422,
@@ -25,8 +29,8 @@ describe("manifest text", () => {
 
   it("assigns errors of the API to lines", () => {
     const faults = faultsIn(refused, exampleText);
-    expect(faults).toEqual([{ line: 12, path: "input.properties.prompt.type", message: "Must be a type" }]);
-    expect(exampleText.split("\n")[11]).toContain('"type": "string"');
+    const line = 1 + exampleText.split("\n").findIndex((text) => text.includes('"type": "string"'));
+    expect(faults).toEqual([{ line, path: "input.properties.prompt.type", message: "Must be a type" }]);
   });
 
   it("ignores other errors", () => {

@@ -1,4 +1,5 @@
 import { GantryError, type GantryIssue, type ModelCard, type NewModel } from "@gantry/sdk";
+import { readableIssue } from "../../../ui/api-messages.rules.ts";
 import { pretty } from "../../../ui/json.rules.ts";
 import { InvalidJson, positionsIn } from "./json-positions.rules.ts";
 
@@ -14,6 +15,7 @@ const parts = [
   "context_window",
   "max_output_tokens",
   "model_size_in_billions",
+  "keep_inputs",
   "pricing",
   "input",
   "output",
@@ -24,24 +26,6 @@ const parts = [
 export function manifestTextOf(card: ModelCard): string {
   return pretty(Object.fromEntries(parts.map((part) => [part, card[part]])));
 }
-
-/** A minimal text model behind an OpenAI-compatible server. */
-const example: NewModel = {
-  title: "My model",
-  description: "A model on an OpenAI-compatible server, such as Ollama or vLLM.",
-  kind: "text",
-  visibility: "private",
-  capacity: 2,
-  pricing: {},
-  input: {
-    type: "object",
-    properties: { prompt: { type: "string", title: "Prompt", minLength: 1 } },
-    required: ["prompt"],
-  },
-  output: { type: "object", properties: { output: { type: "string", isStream: true } }, required: ["output"] },
-  backend: { type: "openai-chat", url: "http://127.0.0.1:11434/v1", model: "llama3.2" },
-};
-export const exampleText = pretty(example);
 
 export interface Fault {
   line: number;
@@ -64,9 +48,9 @@ export function readManifest(text: string): { manifest: NewModel } | { faults: F
 export function faultsIn(error: unknown, text: string): Fault[] {
   if (!(error instanceof GantryError)) return [];
   const { lineOf } = positionsIn(text);
-  const faults = error.issues.filter(isInBody).map(({ loc, message }) => {
-    const path = loc.slice(1);
-    return { line: lineOf(path), path: path.join("."), message };
+  const faults = error.issues.filter(isInBody).map((issue) => {
+    const path = issue.loc.slice(1);
+    return { line: lineOf(path), path: path.join("."), message: readableIssue(issue) };
   });
   return faults.sort((a, b) => a.line - b.line);
 }

@@ -3,11 +3,13 @@ import { type FormEvent, useState } from "react";
 import { useSession } from "../../../shell/session.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
-import { Field, TextInput } from "../../../ui/field.tsx";
+import { Field, Select, TextInput } from "../../../ui/field.tsx";
+import { pretty } from "../../../ui/json.rules.ts";
+import { TextLink } from "../../../ui/link.tsx";
 import { Failure } from "../../../ui/notice.tsx";
 import { toast } from "../../../ui/toast.ts";
-import { exampleText } from "./manifest.rules.ts";
 import { ManifestEditor } from "./manifest-editor.tsx";
+import { templates } from "./templates.ts";
 import { NameTaken, useManifest } from "./use-manifest.ts";
 
 export function NewModelDialog({ open, onClose }: { open: boolean; onClose(): void }) {
@@ -17,7 +19,12 @@ export function NewModelDialog({ open, onClose }: { open: boolean; onClose(): vo
       onClose={onClose}
       wide
       title="New model"
-      description="The manifest defines the model's inputs, outputs, price and backend."
+      description={
+        <>
+          The manifest defines the model's inputs, outputs, price and backend. To add models of a vendor or of your own
+          server without JSON, <TextLink to="/models/connect">connect a model</TextLink>.
+        </>
+      }
     >
       <NewModelForm onClose={onClose} />
     </Dialog>
@@ -25,10 +32,13 @@ export function NewModelDialog({ open, onClose }: { open: boolean; onClose(): vo
 }
 
 function NewModelForm({ onClose }: { onClose(): void }) {
-  const { username } = useSession();
+  const { username, role } = useSession();
   const [name, setName] = useState("");
+  const [chosen, setChosen] = useState("openai");
+  const offered = Object.entries(templates).filter(([, { isForAdmins }]) => !isForAdmins || role === "admin");
+  const needs = templates[chosen]?.needs;
   const navigate = useNavigate();
-  const { text, change, faults, failure, isSaving, save } = useManifest(exampleText, (card) => {
+  const { text, change, faults, failure, isSaving, save } = useManifest(textOf(chosen), (card) => {
     toast(`Model ${card.endpoint_id} created`);
     void navigate({ to: "/models/$owner/$name", params: { owner: card.owner, name: card.name } });
   });
@@ -57,6 +67,24 @@ function NewModelForm({ onClose }: { onClose(): void }) {
           />
         )}
       </Field>
+      <Field label="Template" hint={needs === undefined ? "Works without a key." : <NeedsText needs={needs} />}>
+        {(control) => (
+          <Select
+            {...control}
+            value={chosen}
+            onChange={(event) => {
+              setChosen(event.target.value);
+              change(textOf(event.target.value));
+            }}
+          >
+            {offered.map(([id, { label }]) => (
+              <option key={id} value={id}>
+                {label}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
       <ManifestEditor text={text} onText={change} faults={faults} />
       {failure !== undefined && !isTaken && <Failure error={failure} />}
       <div className="flex justify-end gap-2">
@@ -66,5 +94,15 @@ function NewModelForm({ onClose }: { onClose(): void }) {
         </Button>
       </div>
     </form>
+  );
+}
+
+const textOf = (template: string): string => pretty(templates[template]?.manifest);
+
+function NeedsText({ needs }: { needs: string }) {
+  return (
+    <>
+      {needs} Save it under <TextLink to="/secrets">Secrets</TextLink>.
+    </>
   );
 }

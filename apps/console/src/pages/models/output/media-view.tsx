@@ -1,4 +1,6 @@
-import { FileIcon } from "lucide-react";
+import { FileIcon, RotateCw } from "lucide-react";
+import { useState } from "react";
+import { Button } from "../../../ui/button.tsx";
 import { type Media, mediaOf } from "./media.rules.ts";
 
 interface MediaViewProps {
@@ -9,16 +11,11 @@ interface MediaViewProps {
   alt: string;
 }
 
+const framed = "max-h-112 w-full rounded-md border border-line bg-sunken";
+
 export function MediaView({ url, name, contentType, alt }: MediaViewProps) {
   const media: Media = mediaOf(name, contentType);
-  const framed = "max-h-112 w-full rounded-md border border-line bg-sunken";
-  if (media === "image") {
-    return (
-      <a href={url} target="_blank" rel="noreferrer" title="Open in full size">
-        <img src={url} alt={alt} className={`${framed} object-contain`} />
-      </a>
-    );
-  }
+  if (media === "image") return <Picture url={url} alt={alt} />;
   // Model output has no captions.
   // biome-ignore lint/a11y/useMediaCaption: see above.
   if (media === "video") return <video src={url} controls aria-label={alt} className={framed} />;
@@ -29,5 +26,38 @@ export function MediaView({ url, name, contentType, alt }: MediaViewProps) {
       <FileIcon size={16} className="shrink-0 text-muted" aria-hidden />
       <span className="min-w-0 truncate">{name}</span>
     </p>
+  );
+}
+
+/** Browsers do not load a picture again by themselves. */
+function Picture({ url, alt }: { url: string; alt: string }) {
+  const [failedUrl, setFailedUrl] = useState<string>();
+  const [attempt, setAttempt] = useState(0);
+  if (failedUrl === url) {
+    return (
+      <div className={`${framed} flex min-h-40 flex-col items-center justify-center gap-3 p-6 text-center`}>
+        <p className="text-muted">The picture could not be loaded.</p>
+        <Button
+          icon={<RotateCw size={14} />}
+          onClick={() => {
+            setAttempt(attempt + 1);
+            setFailedUrl(undefined);
+          }}
+        >
+          Load again
+        </Button>
+      </div>
+    );
+  }
+  return (
+    <a href={url} target="_blank" rel="noreferrer" title="Open in full size">
+      <img
+        key={attempt}
+        src={url}
+        alt={alt}
+        className={`${framed} min-h-24 object-contain`}
+        onError={() => setFailedUrl(url)}
+      />
+    </a>
   );
 }

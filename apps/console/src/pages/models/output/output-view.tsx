@@ -1,8 +1,10 @@
 import type { FileLink } from "@gantry/sdk";
 import { Download } from "lucide-react";
 import { buttonClass } from "../../../ui/button.tsx";
-import { CodeBlock, CopyButton } from "../../../ui/code.tsx";
+import { CodeBlock } from "../../../ui/code.tsx";
 import { pretty } from "../../../ui/json.rules.ts";
+import { FollowEnd } from "../../../ui/markdown/follow-end.tsx";
+import { Markdown } from "../../../ui/markdown/markdown.tsx";
 import { fileNameIn } from "./media.rules.ts";
 import { MediaView } from "./media-view.tsx";
 
@@ -29,7 +31,7 @@ export function OutputView({ output, files }: OutputViewProps) {
       {texts.map(([name, text]) => (
         <TextOutput key={name} name={isSingle ? undefined : name} text={text} />
       ))}
-      {values.length > 0 && <CodeBlock label="JSON" text={pretty(Object.fromEntries(values))} />}
+      {values.length > 0 && <CodeBlock label="JSON" language="json" text={pretty(Object.fromEntries(values))} />}
     </div>
   );
 }
@@ -49,14 +51,19 @@ function FileOutput({ name, url }: { name: string; url: string }) {
   );
 }
 
-export function TextOutput({ name, text }: { name?: string | undefined; text: string }) {
+interface TextOutputProps {
+  name?: string | undefined;
+  text: string;
+  streaming?: boolean;
+}
+
+export function TextOutput({ name, text, streaming = false }: TextOutputProps) {
   return (
     <div>
-      <div className="flex items-center justify-between gap-2">
-        <span className="text-muted text-xs">{name}</span>
-        <CopyButton text={text} />
-      </div>
-      <p className="max-h-112 overflow-y-auto break-words whitespace-pre-wrap">{text}</p>
+      {name !== undefined && <p className="text-muted text-xs">{name}</p>}
+      <FollowEnd active={streaming} label={name ?? "Text"}>
+        <Markdown text={text} streaming={streaming} hasTools />
+      </FollowEnd>
     </div>
   );
 }

@@ -14,7 +14,7 @@ export function initialValues(fields: readonly FormField[]): FormValues {
   return Object.fromEntries(fields.map((field) => [field.name, initialValue(field)]));
 }
 
-function initialValue({ control, initial }: FormField): FormValue {
+export function initialValue({ control, initial }: FormField): FormValue {
   switch (control.kind) {
     case "files":
       return [];

@@ -1,70 +1,73 @@
 import { Square } from "lucide-react";
-import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
+import { isConnectionError } from "../../../ui/error-text.rules.ts";
 import { seconds, time } from "../../../ui/format.ts";
 import { MayHaveSucceeded } from "../../../ui/may-have-succeeded.tsx";
 import { Failure, Loading } from "../../../ui/notice.tsx";
 import { Panel } from "../../../ui/page.tsx";
-import type { Tone } from "../../../ui/toast.ts";
+import { Status } from "../../../ui/status.tsx";
 import { OutputView, TextOutput } from "../output/output-view.tsx";
 import { Elapsed } from "./elapsed.tsx";
+import type { Run } from "./run.ts";
 import { RunFigures } from "./run-figures.tsx";
-import type { Run } from "./use-runs.ts";
 
 interface RunCardProps {
   run: Run;
   onCancel(): void;
-  /** Copies the input of this run into the form. */
-  onReuse(): void;
+  /** Follows the prediction again after a lost connection. */
+  onRetry(): void;
 }
 
-const states: Record<Run["state"], { label: string; tone: Tone }> = {
-  open: { label: "Running", tone: "info" },
-  done: { label: "Done", tone: "good" },
-  cancelled: { label: "Cancelled", tone: "plain" },
-  failed: { label: "Failed", tone: "bad" },
+const statuses: Record<Run["state"], string> = {
+  open: "running",
+  done: "succeeded",
+  cancelled: "cancelled",
+  failed: "failed",
 };
 
-export function RunCard({ run, onCancel, onReuse }: RunCardProps) {
+export function RunCard({ run, onCancel, onRetry }: RunCardProps) {
   const { state, predictionId, startedAt, endedAt, error } = run;
   const isOpen = state === "open";
   return (
     <Panel
       title={
         <span className="flex flex-wrap items-center gap-2">
-          <Badge tone={states[state].tone}>{labelOf(run)}</Badge>
-          <span className="font-normal text-muted" title={time(new Date(startedAt))}>
-            {endedAt === undefined ? <Elapsed since={startedAt} /> : seconds((endedAt - startedAt) / 1000)}
+          Output
+          <Status status={statuses[state]} code={statusIn(error)} />
+          <span className="font-normal text-muted tabular-nums" title={time(new Date(startedAt))}>
+            {endedAt === undefined ? <Elapsed since={startedAt} /> : seconds(Math.max(0, endedAt - startedAt) / 1000)}
           </span>
         </span>
       }
       actions={
-        isOpen ? (
+        isOpen && (
           <Button icon={<Square size={12} />} onClick={onCancel}>
             {run.text === "" ? "Cancel" : "Stop"}
-          </Button>
-        ) : (
-          <Button kind="quiet" onClick={onReuse}>
-            Reuse input
           </Button>
         )
       }
     >
       <div className="flex flex-col gap-3">
-        {state === "failed" && <Failure error={error} />}
+        {state === "failed" && (
+          <Failure error={error} {...(isConnectionError(error) && predictionId !== undefined && { onRetry })} />
+        )}
         {state === "failed" && run.mayBeAccepted && <MayHaveSucceeded error={error} />}
-        <div aria-live="polite" aria-busy={isOpen} className="empty:hidden">
+        <div aria-busy={isOpen} className="empty:hidden">
           <RunOutput run={run} />
         </div>
-        {!isOpen && predictionId !== undefined && <RunFigures predictionId={predictionId} />}
+        {!isOpen && endedAt !== undefined && predictionId !== undefined && (
+          <RunFigures predictionId={predictionId} times={run} />
+        )}
       </div>
+      <p className="sr-only" role="status">
+        {isOpen ? "" : `Prediction ${statuses[state]}`}
+      </p>
     </Panel>
   );
 }
 
-function labelOf({ state, predictionId, text }: Run): string {
-  return state === "open" && text === "" && predictionId === undefined ? "Sending" : states[state].label;
-}
+const statusIn = (error: unknown): number | undefined =>
+  typeof error === "object" && error !== null && "status" in error ? Number(error.status) : undefined;
 
 function RunOutput({ run: { state, text, output, files } }: { run: Run }) {
   const hasOutput = Object.keys(output).length > 0;
@@ -74,7 +77,7 @@ function RunOutput({ run: { state, text, output, files } }: { run: Run }) {
   }
   return (
     <>
-      {text !== "" && <TextOutput text={text} />}
+      {text !== "" && <TextOutput text={text} streaming={state === "open"} />}
       {hasOutput && <OutputView output={output} files={files} />}
     </>
   );

@@ -1,0 +1,23 @@
+import type { FileLink } from "@gantry/sdk";
+
+/** A prediction in the playground. */
+export interface Run {
+  startedAt: number;
+  endedAt?: number;
+  /** When the first text arrived. Unknown if the page was opened later. */
+  firstTextAt?: number;
+  /** Set once the prediction is accepted. */
+  predictionId?: string;
+  state: "open" | "done" | "cancelled" | "failed";
+  /** Streamed text so far. */
+  text: string;
+  output: Readonly<Record<string, unknown>>;
+  files: Readonly<Record<string, FileLink>>;
+  error?: unknown;
+  /** Sent with an Idempotency-Key but not confirmed: sending it again does not start a second run. */
+  mayBeAccepted?: boolean;
+}
+
+export type RunChange = (run: Run) => Partial<Run>;
+
+export const newRun = (startedAt: number): Run => ({ startedAt, state: "open", text: "", output: {}, files: {} });
