@@ -26,6 +26,7 @@ export function DeleteFileButton({ driveId, path, onDeleted }: DeleteFileButtonP
     <ConfirmButton
       quiet
       label="Delete"
+      subject={nameOf(path)}
       icon={<Trash2 size={14} />}
       question={`Delete ${nameOf(path)}?`}
       explanation="This can't be undone."
@@ -65,6 +66,7 @@ export function DeleteFolderButton({
     <ConfirmButton
       quiet
       label={isOpen ? "Delete folder" : "Delete"}
+      subject={nameOf(path)}
       icon={<Trash2 size={14} />}
       question={`Delete folder ${nameOf(path)}?`}
       explanation="Deletes everything in it. This can't be undone."

@@ -1,17 +1,24 @@
+import type { DriveRecord } from "@gantry/sdk";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Pencil } from "lucide-react";
+import { useState } from "react";
 import { api } from "../../api/client.ts";
+import { Button } from "../../ui/button.tsx";
 import { DeleteInUseButton } from "../../ui/delete-in-use-button.tsx";
 import { Loaded } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { toast } from "../../ui/toast.ts";
+import { DriveDialog } from "./drive-dialog.tsx";
 import { driveQuery } from "./drive-queries.ts";
 import { FileDialog } from "./file-dialog.tsx";
 import { FolderPanel } from "./folder-panel.tsx";
+import { IndexPanel } from "./index/index-panel.tsx";
+import { SearchPanel } from "./index/search-panel.tsx";
 
 export function DrivePage() {
   const { driveId } = useParams({ from: "/app/drives/$driveId" });
-  const { path = "/", file, page = 1 } = useSearch({ from: "/app/drives/$driveId" });
+  const { path = "/", file, page = 1, q } = useSearch({ from: "/app/drives/$driveId" });
   const navigate = useNavigate();
   const drive = useQuery(driveQuery(driveId));
   return (
@@ -25,12 +32,14 @@ export function DrivePage() {
           {drive.data?.description && <span className="block break-words">{drive.data.description}</span>}
         </>
       }
-      actions={drive.data && <DeleteDrive driveId={driveId} name={drive.data.name} />}
+      actions={drive.data && <Actions drive={drive.data} />}
     >
       <Loaded query={drive}>
-        {({ name }) => (
+        {(found) => (
           <>
-            <FolderPanel driveId={driveId} driveName={name} path={path} page={page} />
+            {found.index && <SearchPanel key={q} driveId={driveId} q={q} />}
+            <FolderPanel driveId={driveId} driveName={found.name} path={path} page={page} />
+            <IndexPanel drive={found} />
             {file !== undefined && (
               <FileDialog
                 key={file}
@@ -40,7 +49,7 @@ export function DrivePage() {
                   void navigate({
                     to: "/drives/$driveId",
                     params: { driveId },
-                    search: { ...(path !== "/" && { path }), ...(page > 1 && { page }) },
+                    search: { ...(path !== "/" && { path }), ...(page > 1 && { page }), ...(q !== undefined && { q }) },
                   })
                 }
               />
@@ -49,6 +58,19 @@ export function DrivePage() {
         )}
       </Loaded>
     </Page>
+  );
+}
+
+function Actions({ drive }: { drive: DriveRecord }) {
+  const [isEditing, setEditing] = useState(false);
+  return (
+    <>
+      <Button icon={<Pencil size={14} />} onClick={() => setEditing(true)}>
+        Edit
+      </Button>
+      <DeleteDrive driveId={drive.id} name={drive.name} />
+      {isEditing && <DriveDialog drive={drive} onClose={() => setEditing(false)} onSaved={() => setEditing(false)} />}
+    </>
   );
 }
 

@@ -5,6 +5,9 @@ import { offsetPage } from "../../api/offset-page.ts";
 /** Large, because items are sorted within a page. */
 const itemsPerPage = 500;
 
+/** Progress of an index. */
+const indexingMs = 2_000;
+
 export const drivesQuery = (page: number) =>
   queryOptions({
     queryKey: ["drives", "page", { page }],
@@ -22,7 +25,11 @@ export const allDrivesQuery = queryOptions({
 });
 
 export const driveQuery = (id: string) =>
-  queryOptions({ queryKey: ["drives", "one", id], queryFn: ({ signal }) => api.drives.get(id, { signal }) });
+  queryOptions({
+    queryKey: ["drives", "one", id],
+    queryFn: ({ signal }) => api.drives.get(id, { signal }),
+    refetchInterval: ({ state: { data } }) => (data?.index?.status === "indexing" ? indexingMs : false),
+  });
 
 export const itemsQuery = (id: string, path: string, page: number) =>
   queryOptions({

@@ -1,17 +1,18 @@
 import type { DriveRecord } from "@gantry/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../ui/button.tsx";
+import { RowLink } from "../../ui/link.tsx";
 import { Moment } from "../../ui/moment.tsx";
 import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { PagedTable } from "../../ui/paged.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { StorageUsed } from "../files/storage-used.tsx";
+import { DriveDialog } from "./drive-dialog.tsx";
 import { drivesQuery } from "./drive-queries.ts";
-import { NewDriveDialog } from "./new-drive-dialog.tsx";
 
 const columns: readonly Column<DriveRecord>[] = [
   { head: "Name", cell: (drive) => <NameOf drive={drive} /> },
@@ -46,9 +47,9 @@ export function DrivesPage() {
         />
       </Panel>
       {isCreating && (
-        <NewDriveDialog
+        <DriveDialog
           onClose={() => setCreating(false)}
-          onCreated={({ id }) => void navigate({ to: "/drives/$driveId", params: { driveId: id } })}
+          onSaved={({ id }) => void navigate({ to: "/drives/$driveId", params: { driveId: id } })}
         />
       )}
     </Page>
@@ -58,9 +59,9 @@ export function DrivesPage() {
 function NameOf({ drive: { id, name, description } }: { drive: DriveRecord }) {
   return (
     <div className="min-w-32 wrap-anywhere">
-      <Link to="/drives/$driveId" params={{ driveId: id }} className="font-medium text-accent hover:underline">
+      <RowLink to="/drives/$driveId" params={{ driveId: id }}>
         {name}
-      </Link>
+      </RowLink>
       {description && <p className="line-clamp-2 text-muted text-xs">{description}</p>}
     </div>
   );

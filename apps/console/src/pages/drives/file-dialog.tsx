@@ -4,12 +4,13 @@ import { api } from "../../api/client.ts";
 import { CodeBlock } from "../../ui/code.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { bytes } from "../../ui/format.ts";
+import { Markdown } from "../../ui/markdown/markdown.tsx";
 import { Empty, Loaded } from "../../ui/notice.tsx";
 import { useBlobUrl } from "../../ui/use-blob-url.ts";
 import { DeleteFileButton } from "./delete-buttons.tsx";
 import { DownloadButton } from "./download-button.tsx";
 import { nameOf } from "./drive-path.rules.ts";
-import { maxTextBytes, previewKind, textFrom } from "./file-preview.rules.ts";
+import { isMarkdown, languageOf, maxTextBytes, previewKind, textFrom } from "./file-preview.rules.ts";
 
 type Preview = { head: DriveFileHead; image?: Blob; text?: string };
 
@@ -61,7 +62,16 @@ function PreviewContent({ name, head, image, text }: Preview & { name: string })
   if (image) return <Picture blob={image} name={name} />;
   if (text === undefined) return <Empty title="No preview for this file type">Download the file to view it.</Empty>;
   const isCut = head.size > maxTextBytes;
-  return <CodeBlock label={isCut ? `First ${bytes(maxTextBytes)}` : "Content"} text={text} />;
+  if (isMarkdown(name, head.content_type)) {
+    return (
+      <>
+        {isCut && <p className="mb-2 text-muted text-xs">First {bytes(maxTextBytes)}</p>}
+        <Markdown text={text} isDocument hasTools />
+      </>
+    );
+  }
+  const label = isCut ? `First ${bytes(maxTextBytes)}` : "Content";
+  return <CodeBlock label={label} language={languageOf(name)} text={text} />;
 }
 
 /** Scripts of an SVG do not run inside an `img`. */

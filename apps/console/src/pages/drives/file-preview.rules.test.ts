@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { previewKind, textFrom } from "./file-preview.rules.ts";
+import { isMarkdown, languageOf, previewKind, textFrom } from "./file-preview.rules.ts";
 
 describe("file preview", () => {
   it.each([
@@ -23,5 +23,13 @@ describe("file preview", () => {
     expect(textFrom(bytes.slice(0, -1))).toBe("žlu");
     expect(textFrom(new Uint8Array([0x50, 0x4b, 0, 1]))).toBeUndefined();
     expect(textFrom(new Uint8Array([0xff, 0xfe, 0x41]))).toBeUndefined();
+  });
+
+  it("finds Markdown and the language of code by type and name", () => {
+    expect(isMarkdown("a.txt", "text/markdown; charset=utf-8")).toBe(true);
+    expect(isMarkdown("README.MD", "application/octet-stream")).toBe(true);
+    expect(isMarkdown("command", "text/plain")).toBe(false);
+    expect(languageOf("src/main.PY")).toBe("py");
+    expect(languageOf("Makefile")).toBe("");
   });
 });

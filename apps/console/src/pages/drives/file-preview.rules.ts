@@ -23,3 +23,9 @@ export function textFrom(bytes: Uint8Array): string | undefined {
     return undefined;
   }
 }
+
+export const isMarkdown = (name: string, contentType: string): boolean =>
+  /^text\/(x-)?markdown\b/.test(contentType) || /\.(md|markdown)$/i.test(name);
+
+/** The extension, which the highlighter knows as a name of the language or does not know. */
+export const languageOf = (name: string): string => /\.([a-z0-9]{1,12})$/i.exec(name)?.[1]?.toLowerCase() ?? "";

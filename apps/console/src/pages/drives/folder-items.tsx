@@ -1,7 +1,7 @@
 import type { DriveItem } from "@gantry/sdk";
-import { Link } from "@tanstack/react-router";
 import { File, Folder } from "lucide-react";
 import { bytes } from "../../ui/format.ts";
+import { RowLink } from "../../ui/link.tsx";
 import { Table } from "../../ui/table.tsx";
 import { DeleteFileButton, DeleteFolderButton } from "./delete-buttons.tsx";
 import { DownloadButton } from "./download-button.tsx";
@@ -53,15 +53,15 @@ function NameOf({ item, driveId, path, page }: NameOfProps) {
   const Icon = isFolder ? Folder : File;
   const here = { ...(path !== "/" && { path }), ...(page > 1 && { page }) };
   return (
-    <Link
+    <RowLink
       to="/drives/$driveId"
       params={{ driveId }}
       search={isFolder ? { path: item.path } : { ...here, file: item.path }}
-      className="flex items-center gap-2 hover:underline"
+      className="flex items-center gap-2"
     >
       <Icon size={15} className={`shrink-0 ${isFolder ? "text-accent" : "text-muted"}`} />
       <span className="break-all">{nameOf(item.path)}</span>
-    </Link>
+    </RowLink>
   );
 }
 

@@ -26,6 +26,7 @@ export function DeleteFile({ file: { id, s3_path }, quiet = false, onDeleted }: 
   return (
     <ConfirmButton
       label="Delete"
+      subject={name}
       icon={<Trash2 size={14} />}
       quiet={quiet}
       question={`Delete ${name}?`}

@@ -1,6 +1,5 @@
 import type { FileRecord } from "@gantry/sdk";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { CopyButton } from "../../ui/code.tsx";
 import { Copyable } from "../../ui/copyable.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -9,15 +8,15 @@ import { bytes, time } from "../../ui/format.ts";
 import { Loaded, Notice } from "../../ui/notice.tsx";
 import { fileNameIn } from "../models/output/media.rules.ts";
 import { MediaView } from "../models/output/media-view.tsx";
-import { PredictionLink } from "../usage/prediction-link.tsx";
-import { usageOfQuery } from "../usage/prediction-queries.ts";
+import { ModelName } from "../predictions/model-name.tsx";
+import { PredictionLink } from "../predictions/prediction-link.tsx";
 import { DeleteFile } from "./delete-file.tsx";
 import { DownloadFile } from "./download-file.tsx";
 import { fileLinkQuery } from "./file-link.ts";
 import { originLabel } from "./origin-labels.ts";
 
 export function FileDialog({ file, onClose }: { file: FileRecord; onClose(): void }) {
-  const { s3_path, content_type, size, prediction_id, created_at } = file;
+  const { s3_path, content_type, size, prediction_id, model_name, prompt, created_at } = file;
   const isUploaded = size !== null;
   return (
     <Dialog open onClose={onClose} wide title={fileNameIn(s3_path)} description={time(created_at)}>
@@ -30,9 +29,11 @@ export function FileDialog({ file, onClose }: { file: FileRecord; onClose(): voi
         <Facts
           facts={[
             ["Source", originLabel(file)],
+            ...(prompt === null ? [] : [["Prompt", prompt] as const]),
+            ...(model_name === null ? [] : [["Model", <ModelName key="model" name={model_name} />] as const]),
             ...(prediction_id === null
               ? []
-              : [["Created by", <Creator key="creator" predictionId={prediction_id} at={created_at} />] as const]),
+              : [["Prediction", <PredictionLink key="prediction" id={prediction_id} />] as const]),
             ["Type", content_type ?? "Unknown"],
             ["Size", isUploaded ? bytes(size) : "Unknown"],
             ["Input path", <Copyable key="input" text={s3_path} />],
@@ -63,20 +64,5 @@ function SharedFile({ file: { s3_path, content_type } }: { file: FileRecord }) {
         </div>
       )}
     </Loaded>
-  );
-}
-
-/** Links to the model and the prediction, if the usage list still has the prediction. */
-function Creator({ predictionId, at }: { predictionId: string; at: string }) {
-  const { data: row } = useQuery(usageOfQuery(predictionId, at));
-  const [owner = "", name = ""] = row?.model_name.split("/") ?? [];
-  if (!row) return <Copyable text={predictionId} />;
-  return (
-    <>
-      <Link to="/models/$owner/$name" params={{ owner, name }} className="text-accent hover:underline">
-        {row.model_name}
-      </Link>
-      , <PredictionLink id={predictionId} at={row.created_at} />
-    </>
   );
 }

@@ -1,4 +1,5 @@
 import type { FileRecord } from "@gantry/sdk";
+import { fileOrigins } from "../../searches.rules.ts";
 
 const labels: Record<FileRecord["origin"], string> = {
   uploaded: "Upload",
@@ -7,3 +8,5 @@ const labels: Record<FileRecord["origin"], string> = {
 };
 
 export const originLabel = ({ origin }: FileRecord): string => labels[origin];
+
+export const originChoices = fileOrigins.map((value) => ({ value, label: labels[value] }));

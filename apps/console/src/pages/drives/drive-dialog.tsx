@@ -8,33 +8,41 @@ import { fieldErrors } from "../../ui/field-errors.rules.ts";
 import { Form } from "../../ui/form.tsx";
 import { toast } from "../../ui/toast.ts";
 
-interface NewDriveDialogProps {
+interface DriveDialogProps {
+  /** Undefined: creates one. */
+  drive?: DriveRecord;
   onClose(): void;
-  onCreated(drive: DriveRecord): void;
+  onSaved(drive: DriveRecord): void;
 }
 
-export function NewDriveDialog({ onClose, onCreated }: NewDriveDialogProps) {
-  const [name, setName] = useState("");
-  const [description, setDescription] = useState("");
+export function DriveDialog({ drive, onClose, onSaved }: DriveDialogProps) {
+  const [name, setName] = useState(drive?.name ?? "");
+  const [description, setDescription] = useState(drive?.description ?? "");
   const queries = useQueryClient();
-  const creating = useMutation({
+  const saving = useMutation({
     meta: { showsFailure: true },
-    mutationFn: () => api.drives.create({ name, ...(description.trim() !== "" && { description }) }),
-    async onSuccess(drive) {
+    mutationFn: () => {
+      const fields = { name, description: description.trim() === "" ? null : description };
+      return drive ? api.drives.update(drive.id, fields) : api.drives.create(fields);
+    },
+    async onSuccess(saved) {
       await queries.invalidateQueries({ queryKey: ["drives"] });
-      toast("Drive created");
-      onCreated(drive);
+      toast(drive ? "Drive saved" : "Drive created");
+      onSaved(saved);
     },
   });
-  const errors = fieldErrors(creating.error, ["name", "description"]);
+  const errors = fieldErrors(saving.error, ["name", "description"]);
+  const about = drive
+    ? { title: `Edit ${drive.name}` }
+    : { title: "New drive", description: "Files shared between you and your agents." };
   return (
-    <Dialog open onClose={onClose} title="New drive" description="Files shared between you and your agents.">
+    <Dialog open onClose={onClose} {...about}>
       <Form
-        submit="Create drive"
-        busy={creating.isPending}
+        submit={drive ? "Save" : "Create drive"}
+        busy={saving.isPending}
         disabled={name.trim() === ""}
         errors={errors}
-        onSubmit={() => creating.mutate()}
+        onSubmit={() => saving.mutate()}
         onCancel={onClose}
       >
         <Field label="Name" required error={errors.of.name}>
@@ -42,7 +50,7 @@ export function NewDriveDialog({ onClose, onCreated }: NewDriveDialogProps) {
             <TextInput {...control} required value={name} onChange={(event) => setName(event.target.value)} />
           )}
         </Field>
-        <Field label="Description" hint="Optional. Can't be changed later." error={errors.of.description}>
+        <Field label="Description" hint="Optional." error={errors.of.description}>
           {(control) => (
             <TextArea
               {...control}
