@@ -1,10 +1,11 @@
 import type { CreateKeyBody, KeyRecord } from "@gantry/sdk";
 import type { UseMutationResult } from "@tanstack/react-query";
 import { useState } from "react";
-import { Field, Select, TextInput } from "../../ui/field.tsx";
+import { Checkbox, Field, Select, TextInput } from "../../ui/field.tsx";
 import { fieldErrors } from "../../ui/field-errors.rules.ts";
 import { Form } from "../../ui/form.tsx";
-import { draftIssues, emptyDraft, type KeyDraft, keyRequest } from "./key-request.rules.ts";
+import { KeyLimitFields } from "./key-limit-fields.tsx";
+import { draftIssues, emptyDraft, type KeyDraft, keyRequest, limitErrors, limitFields } from "./key-request.rules.ts";
 import { ModelListInput } from "./model-list-input.tsx";
 
 interface KeyFormProps {
@@ -27,7 +28,7 @@ export function KeyForm({ creating, onCancel }: KeyFormProps) {
   const set = (change: Partial<KeyDraft>) => setDraft({ ...draft, ...change });
   const issues = draftIssues(draft);
   const own = isSubmitted ? issues : {};
-  const errors = fieldErrors(creating.error, ["name", "expires_at", "models", "monthly_limit"]);
+  const errors = fieldErrors(creating.error, ["name", "expires_at", "models", ...limitFields]);
   const submit = () => {
     setSubmitted(true);
     if (Object.keys(issues).length === 0) creating.mutate(keyRequest(draft, new Date()));
@@ -92,21 +93,12 @@ export function KeyForm({ creating, onCancel }: KeyFormProps) {
           )}
         </Field>
       )}
-      <Field
-        label="Monthly limit ($)"
-        hint="Resets on the 1st (UTC) and includes amounts on hold. Leave empty for no limit. Keys with a limit can't manage models or secrets."
-        error={own.limit ?? errors.of.monthly_limit}
-      >
-        {(control) => (
-          <TextInput
-            {...control}
-            inputMode="decimal"
-            placeholder="No limit"
-            value={draft.limit}
-            onChange={(e) => set({ limit: e.target.value })}
-          />
-        )}
-      </Field>
+      <KeyLimitFields draft={draft} errors={limitErrors(own, errors.of)} onChange={set} />
+      <Checkbox
+        label="Keep the inputs of predictions with their results"
+        checked={draft.keepInputs}
+        onChange={(e) => set({ keepInputs: e.target.checked })}
+      />
     </Form>
   );
 }

@@ -7,11 +7,12 @@ import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { PagedTable } from "../../ui/paged.tsx";
 import { keyColumns } from "./key-columns.tsx";
+import { KeyDialog } from "./key-dialog.tsx";
 import { NewKey } from "./new-key.tsx";
 
 export function KeysPage() {
-  const { page = 1 } = useSearch({ from: "/app/keys" });
-  const navigate = useNavigate();
+  const { page = 1, key: shown, new: isNewAsked = false } = useSearch({ from: "/app/keys" });
+  const navigate = useNavigate({ from: "/keys" });
   const session = useSession();
   const keys = useQuery({
     queryKey: ["keys", "page", { page }],
@@ -24,7 +25,12 @@ export function KeysPage() {
       lead="Keys let your apps call Gantry as you. You see a key only once; after that only its prefix is shown."
       actions={
         mayOpen(session.key, "unlimited keys") && (
-          <NewKey label="New key" create={(key) => api.account.keys.create(key)} />
+          <NewKey
+            label="New key"
+            create={(key) => api.account.keys.create(key)}
+            isAsked={isNewAsked}
+            onAsked={() => void navigate({ search: ({ new: _asked, ...rest }) => rest, replace: true })}
+          />
         )
       }
     >
@@ -34,7 +40,7 @@ export function KeysPage() {
           query={keys}
           columns={keyColumns}
           keyOf={({ id }) => id}
-          onPage={(to, how) => void navigate({ to: "/keys", search: { page: to }, ...how })}
+          onPage={(to, how) => void navigate({ search: { page: to }, ...how })}
           empty={
             <Empty title="No keys yet">
               Create one key per app, with only the access it needs. Then you can revoke each key on its own.
@@ -42,6 +48,7 @@ export function KeysPage() {
           }
         />
       </Panel>
+      {shown && <KeyDialog id={shown} onClose={() => void navigate({ search: ({ key: _shown, ...rest }) => rest })} />}
     </Page>
   );
 }

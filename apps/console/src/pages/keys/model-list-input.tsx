@@ -1,8 +1,9 @@
-import { useQuery } from "@tanstack/react-query";
+import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
 import { type KeyboardEvent, useId, useState } from "react";
 import { api } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
+import { errorText } from "../../ui/error-text.rules.ts";
 import { type ControlProps, TextInput } from "../../ui/field.tsx";
 
 interface ModelListInputProps {
@@ -11,35 +12,59 @@ interface ModelListInputProps {
   onModels(models: readonly string[]): void;
 }
 
-export function ModelListInput({ control, models, onModels }: ModelListInputProps) {
-  const [text, setText] = useState("");
-  const listId = useId();
-  const q = text.trim();
-  const suggested = useQuery({
+const suggestedQuery = (q: string) =>
+  queryOptions({
     queryKey: ["models", "suggested", q],
     queryFn: ({ signal }) => api.models.list({ ...(q && { q }), signal }),
     staleTime: 60_000,
   });
-  const add = () => {
-    if (q === "") return;
-    onModels([...new Set([...models, q])]);
+
+/** Completes names of models, and adds only those that exist. Agents are checked by the server. */
+export function ModelListInput({ control, models, onModels }: ModelListInputProps) {
+  const [text, setText] = useState("");
+  const [problem, setProblem] = useState<string>();
+  const listId = useId();
+  const queries = useQueryClient();
+  const q = text.trim();
+  const suggested = useQuery(suggestedQuery(q));
+  const include = (model: string) => {
+    onModels([...new Set([...models, model])]);
     setText("");
+    setProblem(undefined);
+  };
+  const add = async () => {
+    if (q === "") return;
+    if (q.startsWith("agents/")) return include(q);
+    try {
+      const { results } = await queries.fetchQuery(suggestedQuery(q));
+      if (results.some(({ endpoint_id }) => endpoint_id === q)) return include(q);
+      const [first] = results;
+      setProblem(`Model ${q} does not exist.${first ? ` Did you mean ${first.endpoint_id}?` : ""}`);
+    } catch (error) {
+      setProblem(errorText(error));
+    }
+  };
+  const type = (typed: string, isChosen: boolean) => {
+    setProblem(undefined);
+    if (isChosen && suggested.data?.results.some(({ endpoint_id }) => endpoint_id === typed)) include(typed);
+    else setText(typed);
   };
   const addOnEnter = (event: KeyboardEvent) => {
     if (event.key !== "Enter") return;
     // Enter adds the model; it must not submit the form.
     event.preventDefault();
-    add();
+    void add();
   };
   return (
     <div className="flex flex-col gap-2">
       <div className="flex gap-2">
         <TextInput
           {...control}
+          {...(problem && { "aria-invalid": true, "aria-errormessage": `${listId}-problem` })}
           list={listId}
           placeholder="owner/model"
           value={text}
-          onChange={(event) => setText(event.target.value)}
+          onChange={({ target, nativeEvent }) => type(target.value, isChoice(nativeEvent))}
           onKeyDown={addOnEnter}
         />
         <datalist id={listId}>
@@ -49,10 +74,15 @@ export function ModelListInput({ control, models, onModels }: ModelListInputProp
             </option>
           ))}
         </datalist>
-        <Button icon={<Plus size={14} />} onClick={add} disabled={q === ""}>
+        <Button icon={<Plus size={14} />} onClick={() => void add()} disabled={q === ""}>
           Add
         </Button>
       </div>
+      {problem && (
+        <p id={`${listId}-problem`} role="alert" className="text-bad text-xs">
+          {problem}
+        </p>
+      )}
       {models.length > 0 && (
         <ul className="flex flex-wrap gap-1.5" aria-label="Models">
           {models.map((model) => (
@@ -73,3 +103,7 @@ export function ModelListInput({ control, models, onModels }: ModelListInputProp
     </div>
   );
 }
+
+/** Browsers report a chosen suggestion as a replacement, or without saying how. */
+const isChoice = (event: Event): boolean =>
+  !(event instanceof InputEvent) || event.inputType === "insertReplacementText";

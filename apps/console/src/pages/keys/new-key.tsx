@@ -1,7 +1,7 @@
 import type { CreateKeyBody, KeyRecord } from "@gantry/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { Dialog, SecretDialog } from "../../ui/dialog.tsx";
 import { toast } from "../../ui/toast.ts";
@@ -12,11 +12,21 @@ interface NewKeyProps {
   /** Undefined: the signed-in user. */
   owner?: string;
   kind?: "primary" | "plain";
+  /** The address asks for the dialog; `onAsked` takes the request out of it. */
+  isAsked?: boolean;
+  onAsked?(): void;
   create(key: CreateKeyBody): Promise<KeyRecord>;
 }
 
-export function NewKey({ label, owner, kind = "primary", create }: NewKeyProps) {
+export function NewKey({ label, owner, kind = "primary", isAsked = false, onAsked, create }: NewKeyProps) {
   const [isOpen, setOpen] = useState(false);
+  const asked = useRef(onAsked);
+  asked.current = onAsked;
+  useEffect(() => {
+    if (!isAsked) return;
+    setOpen(true);
+    asked.current?.();
+  }, [isAsked]);
   const queries = useQueryClient();
   const creating = useMutation({
     meta: { showsFailure: true },

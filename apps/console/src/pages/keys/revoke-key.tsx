@@ -17,13 +17,18 @@ export function RevokeKey({ apiKey }: { apiKey: KeyRecord }) {
   return (
     <ConfirmButton
       label="Revoke"
+      subject={`key ${nameOf(apiKey)}`}
       quiet
       question={`Revoke key ${nameOf(apiKey)}?`}
       explanation={
-        <>
-          Apps using <code>{apiKey.public}</code> lose access immediately. This can't be undone. If you signed in with
-          this key, you are signed out.
-        </>
+        apiKey.connected_app ? (
+          `${apiKey.connected_app.name} (${apiKey.connected_app.host}) loses access immediately. To use it again, connect it again.`
+        ) : (
+          <>
+            Apps using <code>{apiKey.public}</code> lose access immediately. This can't be undone. If you signed in with
+            this key, you are signed out.
+          </>
+        )
       }
       onConfirm={() => revoking.mutateAsync()}
     />

@@ -1,9 +1,8 @@
 import type { LedgerEntryRecord } from "@gantry/sdk";
-import { Link } from "@tanstack/react-router";
 import { money } from "../../ui/format.ts";
+import { RowLink } from "../../ui/link.tsx";
 import { Moment } from "../../ui/moment.tsx";
 import type { Column } from "../../ui/table.tsx";
-import { PredictionLink } from "../usage/prediction-link.tsx";
 import { linkOfTransaction, transactionText } from "./transaction.rules.ts";
 
 /** `own`: the ledger of the signed-in user, with links to predictions and runs. */
@@ -27,29 +26,28 @@ export function ledgerColumns({ own }: { own: boolean }): readonly Column<Ledger
 function Entry({ entry, own }: { entry: LedgerEntryRecord; own: boolean }) {
   return (
     <>
-      <p>{transactionText(entry)}</p>
+      <EntryName entry={entry} own={own} />
       <p className="text-muted text-xs md:hidden">
         <Moment at={entry.created_at} />
       </p>
       {entry.reason && <p className="wrap-anywhere max-w-prose text-muted text-xs">{entry.reason}</p>}
-      {entry.reference && (
-        <p className="break-all text-xs">
-          <Reference entry={entry} own={own} />
-        </p>
-      )}
+      {entry.reference && <p className="break-all font-mono text-muted text-xs">{entry.reference}</p>}
     </>
   );
 }
 
-function Reference({ entry, own }: { entry: LedgerEntryRecord; own: boolean }) {
+/** The whole row leads to the prediction or run. */
+function EntryName({ entry, own }: { entry: LedgerEntryRecord; own: boolean }) {
+  const text = transactionText(entry);
   const link = own ? linkOfTransaction(entry) : undefined;
-  if (!link) return <code className="text-muted">{entry.reference}</code>;
-  if ("run" in link) {
-    return (
-      <Link to="/runs/$runId" params={{ runId: link.run }} className="font-mono text-accent hover:underline">
-        {link.run}
-      </Link>
-    );
-  }
-  return <PredictionLink id={link.prediction} at={entry.created_at} />;
+  if (!link) return <p>{text}</p>;
+  return "run" in link ? (
+    <RowLink to="/runs/$runId" params={{ runId: link.run }} className="break-all">
+      {text}
+    </RowLink>
+  ) : (
+    <RowLink to="/predictions/$id" params={{ id: link.prediction }} className="break-all">
+      {text}
+    </RowLink>
+  );
 }

@@ -5,6 +5,8 @@ import { meQuery } from "../../api/me-query.ts";
 import { mayOpen } from "../../shell/key-access.rules.ts";
 import { KeyLimitNotice } from "../../shell/key-limit-notice.tsx";
 import { useSession } from "../../shell/session.ts";
+import { type ChartRange, rangeText } from "../../ui/chart/range.rules.ts";
+import { SeriesPanel } from "../../ui/chart/series-panel.tsx";
 import { type DayRange, dayRange, momentsOf } from "../../ui/day-range.rules.ts";
 import { DayRangePicker } from "../../ui/day-range-picker.tsx";
 import { Figure } from "../../ui/figure.tsx";
@@ -14,24 +16,29 @@ import { Page, Panel } from "../../ui/page.tsx";
 import { type OnPage, PagedTable } from "../../ui/paged.tsx";
 import { ledgerColumns } from "./ledger-columns.tsx";
 import { SpendingByModel } from "./spending-by-model.tsx";
+import { spendingRange } from "./spending-range.rules.ts";
 
 export function MoneyPage() {
   const search = useSearch({ from: "/app/money" });
   const navigate = useNavigate();
   const range = dayRange({ ...search });
-  const seesWallet = mayOpen(useSession().key, "unconfined keys");
+  const { key } = useSession();
+  const seesWallet = mayOpen(key, "unconfined keys") && !key.isPlainMember;
   return (
     <Page
       title="Money"
       lead={
         seesWallet
           ? "Balance, spending by model and all transactions."
-          : "Balance and spending of this key. Keys limited to certain models can't see other transactions."
+          : key.isPlainMember
+            ? "Balance of the team, and your own spending. Its admins and owners see all transactions."
+            : "Balance and spending of this key. Keys limited to certain models can't see other transactions."
       }
     >
       <KeyLimitNotice />
       <Wallet />
       <DayRangePicker range={range} onRange={(wanted) => void navigate({ to: "/money", search: wanted })} />
+      <SpendingChart range={spendingRange(range, Date.now())} />
       <SpendingByModel
         range={range}
         page={search.models ?? 1}
@@ -45,6 +52,18 @@ export function MoneyPage() {
         />
       )}
     </Page>
+  );
+}
+
+function SpendingChart({ range }: { range: ChartRange }) {
+  return (
+    <SeriesPanel
+      title="Spending"
+      of={{ metric: "spend", group_by: "model" }}
+      range={range}
+      actions={<p className="text-muted first-letter:uppercase">{rangeText(range)}</p>}
+      empty="Nothing spent in this range"
+    />
   );
 }
 

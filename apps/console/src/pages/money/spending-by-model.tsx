@@ -2,14 +2,19 @@ import type { Expenses } from "@gantry/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useSession } from "../../shell/session.ts";
+import { Badge } from "../../ui/badge.tsx";
 import { type DayRange, momentsOf } from "../../ui/day-range.rules.ts";
 import { count, money } from "../../ui/format.ts";
+import { linkClass } from "../../ui/link.tsx";
 import { Empty, Loaded } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { lastPageInstead } from "../../ui/paged.rules.ts";
 import { type OnPage, ToPage } from "../../ui/paged.tsx";
 import { type Column, Pager, Table } from "../../ui/table.tsx";
+import { ModelName } from "../predictions/model-name.tsx";
+import { ShareBar } from "../usage/share-bar.tsx";
 import { expensesQuery } from "./expenses-query.ts";
+import { agentOf } from "./transaction.rules.ts";
 
 type Expense = Expenses["results"][number];
 
@@ -23,7 +28,7 @@ export function SpendingByModel({ range, page, onPage }: SpendingByModelProps) {
   const { username } = useSession();
   const expenses = useQuery(expensesQuery(username, momentsOf(range), page));
   return (
-    <Panel title="Spending by model" flush actions={expenses.data && <Total expenses={expenses.data} />}>
+    <Panel title="Spending by model and agent" flush actions={expenses.data && <Total expenses={expenses.data} />}>
       <Loaded query={expenses}>
         {({ results, total_spent, total_pages, total_models }) => {
           const instead = lastPageInstead({ results, page, total_pages });
@@ -31,7 +36,7 @@ export function SpendingByModel({ range, page, onPage }: SpendingByModelProps) {
           return (
             <>
               <Table
-                label="Spending by model"
+                label="Spending by model and agent"
                 rows={results}
                 keyOf={({ model_name }) => model_name}
                 columns={columnsFor(total_spent)}
@@ -56,32 +61,27 @@ function Total({ expenses: { total_spent, total_count } }: { expenses: Expenses 
 }
 
 const columnsFor = (total: number): readonly Column<Expense>[] => [
-  { head: "Model or agent", cell: ({ model_name }) => <Model name={model_name} /> },
-  { head: "Share", wide: true, cell: ({ sub_total_spent }) => <Share part={sub_total_spent} of={total} /> },
+  { head: "Model or agent", cell: ({ model_name }) => <Spender name={model_name} /> },
+  {
+    head: "Share",
+    wide: true,
+    cell: ({ sub_total_spent }) => <ShareBar percent={total === 0 ? 0 : (100 * sub_total_spent) / total} />,
+  },
   { head: "Requests", align: "right", wide: true, cell: ({ request_count }) => count(request_count) },
   { head: "Average", align: "right", wide: true, cell: ({ avg_per_request }) => money(avg_per_request) },
   { head: "Spent", align: "right", cell: ({ sub_total_spent }) => money(sub_total_spent) },
 ];
 
-/** `owner/model`, or `agents/owner/slug` for paid agent runs. */
-function Model({ name }: { name: string }) {
-  const [owner = "", model = "", slug] = name.split("/");
-  if (slug !== undefined) return <span className="break-all">{name}</span>;
+/** Paid agent runs are listed beside models. */
+function Spender({ name }: { name: string }) {
+  const agent = agentOf(name);
+  if (!agent) return <ModelName name={name} />;
   return (
-    <Link to="/models/$owner/$name" params={{ owner, name: model }} className="break-all text-accent hover:underline">
-      {name}
-    </Link>
-  );
-}
-
-function Share({ part, of }: { part: number; of: number }) {
-  const percent = of === 0 ? 0 : (100 * part) / of;
-  return (
-    <div className="flex items-center gap-2">
-      <div className="h-2 w-24 rounded bg-sunken lg:w-56" aria-hidden>
-        <div className="h-full rounded bg-accent" style={{ width: `max(2px, ${percent}%)` }} />
-      </div>
-      <span className="text-muted text-xs tabular-nums">{percent < 1 ? "<1" : Math.round(percent)}%</span>
-    </div>
+    <span className="flex flex-wrap items-center gap-2">
+      <Link to="/marketplace/$creator/$slug" params={agent} className={`break-all ${linkClass}`}>
+        {agent.label}
+      </Link>
+      <Badge>Agent</Badge>
+    </span>
   );
 }

@@ -1,118 +1,112 @@
-import { useQueries, useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { api } from "../../api/client.ts";
 import { meQuery } from "../../api/me-query.ts";
 import { KeyLimitNotice } from "../../shell/key-limit-notice.tsx";
-import { useSession } from "../../shell/session.ts";
-import { StatusBadge } from "../../ui/badge.tsx";
-import { Bars } from "../../ui/bars.tsx";
-import { Figure } from "../../ui/figure.tsx";
-import { money, seconds } from "../../ui/format.ts";
-import { Moment } from "../../ui/moment.tsx";
+import { chosenRange } from "../../ui/chart/range.rules.ts";
+import { RangePicker } from "../../ui/chart/range-picker.tsx";
+import { SeriesPanel } from "../../ui/chart/series-panel.tsx";
+import { money } from "../../ui/format.ts";
+import { TextLink } from "../../ui/link.tsx";
 import { Empty, Loaded } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
-import { Table } from "../../ui/table.tsx";
-import { expensesQuery } from "../money/expenses-query.ts";
-import { lastDays } from "./last-days.rules.ts";
+import { PendingApprovals } from "../approvals/pending-approvals.tsx";
+import { FirstSteps } from "./first-steps/first-steps.tsx";
+import { RecentPredictions } from "./recent-predictions.tsx";
+import { RecentRuns } from "./recent-runs.tsx";
+import { Tiles } from "./tiles.tsx";
 
-const shownDays = 14;
+const refreshMs = 10_000;
+const shownRows = 6;
+const route = getRouteApi("/app/");
+
+/** What a new account has: nothing. Asked for once, so that the page does not change under a user who begins. */
+const activityQuery = {
+  queryKey: ["predictions", "recent"],
+  queryFn: async ({ signal }: { signal: AbortSignal }) => {
+    const [predictions, { runs }, agents] = await Promise.all([
+      api.predictions.list({ page_size: shownRows, signal }),
+      api.runs.list({ limit: shownRows, signal }),
+      api.agents.list({ limit: 1, signal }),
+    ]);
+    const isNew = predictions.results.length === 0 && runs.length === 0 && agents.total === 0;
+    return { predictions: predictions.results, runs, isNew };
+  },
+  refetchInterval: refreshMs,
+};
 
 export function OverviewPage() {
-  const me = useQuery(meQuery);
+  const activity = useQuery(activityQuery);
+  const balance = useQuery(meQuery).data?.balance;
+  const isNew = activity.data?.isNew === true;
+  const welcome = `Three ways to start.${balance === undefined ? "" : ` Your balance is ${money(balance)}.`}`;
   return (
-    <Page title="Overview" lead="Balance, spending and recent activity.">
+    <Page title="Overview" lead={isNew ? welcome : "Balance, spending and recent activity."}>
       <KeyLimitNotice />
-      <Loaded query={me}>
-        {({ balance, reserved, plan }) => (
-          <dl className="grid grid-cols-2 gap-4 lg:grid-cols-4">
-            <Figure name="Balance" value={money(balance)} />
-            <Figure name="On hold" value={money(reserved)} />
-            <Figure name="Plan" value={plan} />
-            <SpentToday />
-          </dl>
-        )}
+      <PendingApprovals />
+      <Loaded query={activity}>
+        {({ predictions, runs }) =>
+          isNew ? (
+            <FirstSteps />
+          ) : (
+            <>
+              <Tiles />
+              <Spending />
+              <div className="grid items-start gap-5 xl:grid-cols-2">
+                <Recent title="Recent predictions" all={<TextLink to="/predictions">View all</TextLink>}>
+                  {predictions.length > 0 ? <RecentPredictions rows={predictions} /> : <NoPredictions />}
+                </Recent>
+                <Recent title="Recent runs" all={<TextLink to="/runs">View all</TextLink>}>
+                  {runs.length > 0 ? <RecentRuns rows={runs} /> : <NoRuns />}
+                </Recent>
+              </div>
+            </>
+          )
+        }
       </Loaded>
-      <div className="grid gap-5 lg:grid-cols-5">
-        <Spending />
-        <Recent />
-      </div>
     </Page>
   );
 }
 
-function useSpentByDay() {
-  const { username } = useSession();
-  const days = lastDays(shownDays, new Date());
-  const spent = useQueries({ queries: days.map((day) => expensesQuery(username, day)) });
-  return days.map(({ day, title }, n) => ({ key: day, title, value: spent[n]?.data?.total_spent }));
-}
-
-function SpentToday() {
-  const spent = useSpentByDay().at(-1)?.value;
-  return <Figure name="Spent today (UTC)" value={spent === undefined ? "…" : money(spent)} />;
-}
-
 function Spending() {
-  const days = useSpentByDay();
+  const range = chosenRange(route.useSearch(), "30d");
+  const navigate = route.useNavigate();
   return (
-    <Panel title={`Spending, last ${shownDays} days`} className="lg:col-span-2">
-      <Bars label="Spending per day" format={money} bars={days.map(({ value = 0, ...day }) => ({ ...day, value }))} />
+    <SeriesPanel
+      title="Spending by model"
+      of={{ metric: "spend", group_by: "model" }}
+      range={range}
+      empty="No spending in this range"
+      actions={
+        <RangePicker range={range} onRange={(search) => void navigate({ search, replace: true, resetScroll: false })} />
+      }
+    />
+  );
+}
+
+function Recent({ title, all, children }: { title: string; all: ReactNode; children: ReactNode }) {
+  return (
+    <Panel title={title} flush actions={all}>
+      {children}
     </Panel>
   );
 }
 
-function Recent() {
-  const usage = useQuery({
-    queryKey: ["usage", "recent"],
-    queryFn: ({ signal }) => api.account.usage({ page_size: 8, signal }),
-    refetchInterval: 10_000,
-  });
+function NoPredictions() {
   return (
-    <Panel
-      title="Recent predictions"
-      flush
-      className="lg:col-span-3"
-      actions={
-        <Link to="/usage" className="text-accent hover:underline">
-          View all
-        </Link>
-      }
-    >
-      <Loaded query={usage}>
-        {({ results }) => (
-          <Table
-            label="Recent predictions"
-            rows={results}
-            keyOf={({ request_id }) => request_id}
-            columns={[
-              {
-                head: "Model",
-                cell: ({ model_name, request_id: prediction, created_at: at }) => (
-                  <Link to="/usage" search={{ prediction, at }} className="font-medium hover:underline">
-                    {model_name}
-                  </Link>
-                ),
-              },
-              { head: "Status", cell: (row) => <StatusBadge status={row.status} /> },
-              { head: "Duration", align: "right", wide: true, cell: (row) => seconds(row.inference_time ?? 0) },
-              { head: "Cost", align: "right", cell: (row) => money(row.price) },
-              { head: "Finished", align: "right", cell: (row) => <Moment at={row.created_at} /> },
-            ]}
-            empty={
-              <Empty title="No predictions yet">
-                <Link to="/models" className="text-accent hover:underline">
-                  Choose a model
-                </Link>{" "}
-                and try it in the browser, or{" "}
-                <Link to="/models/connect" className="text-accent hover:underline">
-                  connect your own
-                </Link>
-                .
-              </Empty>
-            }
-          />
-        )}
-      </Loaded>
-    </Panel>
+    <Empty title="No predictions yet">
+      <TextLink to="/models">Choose a model</TextLink> and try it in the browser, or{" "}
+      <TextLink to="/models/connect">connect your own</TextLink>.
+    </Empty>
+  );
+}
+
+function NoRuns() {
+  return (
+    <Empty title="No runs yet">
+      <TextLink to="/agents/new">Build an agent</TextLink>, or run one from the{" "}
+      <TextLink to="/marketplace">marketplace</TextLink>.
+    </Empty>
   );
 }

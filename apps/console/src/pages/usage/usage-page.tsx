@@ -1,74 +1,64 @@
-import type { UsageRecord } from "@gantry/sdk";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { api } from "../../api/client.ts";
-import { dayRange, momentsOf } from "../../ui/day-range.rules.ts";
-import { DayRangePicker } from "../../ui/day-range-picker.tsx";
-import { Empty } from "../../ui/notice.tsx";
-import { Page, Panel } from "../../ui/page.tsx";
-import { Paged } from "../../ui/paged.tsx";
+import { ScrollText } from "lucide-react";
+import { buttonClass } from "../../ui/button.tsx";
+import { chosenRange } from "../../ui/chart/range.rules.ts";
+import { SeriesPanel } from "../../ui/chart/series-panel.tsx";
+import { seriesQuery } from "../../ui/chart/series-query.ts";
+import { Page } from "../../ui/page.tsx";
 import { CsvButton } from "./csv-button.tsx";
-import { PredictionDialog } from "./prediction-dialog.tsx";
-import { UsageTable } from "./usage-table.tsx";
-import { UsageTotals } from "./usage-totals.tsx";
+import { csvRange } from "./csv-name.rules.ts";
+import { UsageBreakdown } from "./usage-breakdown.tsx";
+import { UsageFigures } from "./usage-figures.tsx";
+import { UsageFilters } from "./usage-filters.tsx";
+import { usageSeries } from "./usage-series.rules.ts";
 
 const route = getRouteApi("/app/usage");
 
 export function UsagePage() {
-  const { page = 1, from, to, prediction, at } = route.useSearch();
+  const search = route.useSearch();
   const navigate = route.useNavigate();
-  const range = dayRange({ from, to });
-  const { first: from_date, last: to_date } = momentsOf(range);
-  const usage = useQuery({
-    queryKey: ["usage", "page", { page, from, to }],
-    queryFn: ({ signal }) => api.account.usage({ page, from_date, to_date, signal }),
-    placeholderData: keepPreviousData,
-  });
-  const open = ({ request_id, created_at }: UsageRecord) =>
-    void navigate({
-      search: (now) => ({ ...now, prediction: request_id, at: created_at }),
-      resetScroll: false,
-    });
-  const isFiltered = from !== undefined || to !== undefined;
+  const range = chosenRange(search, "7d");
+  const { data: requests } = useQuery(seriesQuery(usageSeries("requests", search), range));
+  const { model, key, mode } = search;
   return (
     <Page
       title="Usage"
-      lead="Your finished predictions and their cost, newest first."
-      actions={<CsvButton range={range} />}
+      lead="Requests, cost, errors, latency and tokens over time, in UTC."
+      actions={
+        <>
+          <CsvButton range={requests && csvRange(requests)} />
+          <Link
+            to="/predictions"
+            search={{ ...(model && { model }), ...(key && { key }), ...(mode && { mode }), ...range }}
+            className={buttonClass()}
+          >
+            <ScrollText size={14} aria-hidden /> View predictions
+          </Link>
+        </>
+      }
     >
-      <DayRangePicker range={range} onRange={(wanted) => void navigate({ search: wanted, replace: true })} />
-      {usage.data && <UsageTotals range={range} predictions={usage.data.total_count} />}
-      <Panel flush>
-        <Paged
-          query={usage}
-          onPage={(wanted, how) => void navigate({ search: (before) => ({ ...before, page: wanted }), ...how })}
-          empty={
-            isFiltered ? (
-              <Empty title="No predictions in this range">Choose another range.</Empty>
-            ) : (
-              <Empty title="No predictions yet">
-                <Link to="/models" className="text-accent hover:underline">
-                  Choose a model
-                </Link>{" "}
-                and try it in the browser.
-              </Empty>
-            )
-          }
-        >
-          {(rows) => <UsageTable rows={rows} onOpen={open} />}
-        </Paged>
-      </Panel>
-      {prediction !== undefined && (
-        <PredictionDialog
-          key={prediction}
-          id={prediction}
-          at={at}
-          row={usage.data?.results.find(({ request_id }) => request_id === prediction)}
-          onClose={() =>
-            void navigate({ search: ({ prediction: _shown, at: _then, ...list }) => list, resetScroll: false })
-          }
+      <UsageFilters
+        search={search}
+        range={range}
+        onChange={(change) =>
+          void navigate({ search: (now) => ({ ...now, ...change }), replace: true, resetScroll: false })
+        }
+      />
+      <UsageFigures search={search} range={range} />
+      <div className="grid gap-5 lg:grid-cols-2">
+        <SeriesPanel title="Requests" of={usageSeries("requests", search)} range={range} />
+        <SeriesPanel title="Spending" of={usageSeries("spend", search)} range={range} />
+        <SeriesPanel title="Errors" of={usageSeries("errors", search)} range={range} empty="No errors in this range" />
+        <SeriesPanel
+          title="Latency"
+          of={usageSeries("latency", search)}
+          range={range}
+          note="Of successful predictions, without the time in the queue."
         />
-      )}
+        <SeriesPanel className="lg:col-span-2" title="Tokens" of={usageSeries("tokens", search)} range={range} />
+      </div>
+      <UsageBreakdown search={search} range={range} />
     </Page>
   );
 }
