@@ -1,4 +1,3 @@
-import type { CreateUserBody } from "@gantry/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { UserPlus } from "lucide-react";
 import { useState } from "react";
@@ -10,9 +9,9 @@ import { toast } from "../../ui/toast.ts";
 import { UserForm, type WantedUser } from "./user-form.tsx";
 
 /** Creates a first key too, because a user cannot sign in without one. */
-async function createWithKey({ username, plan, role, password }: WantedUser) {
-  const body: CreateUserBody = { username, plan, role, ...(password && { password }) };
-  const user = await api.admin.users.create(body);
+async function createWithKey(wanted: WantedUser) {
+  const { username } = wanted;
+  const user = await api.admin.users.create(wanted);
   try {
     const { key } = await api.admin.users.createKey(username, { name: "first" });
     return { username: user.username, key };

@@ -1,6 +1,7 @@
 import type { OverviewRecord, Turnover } from "@gantry/sdk";
 import { Figure } from "../../ui/figure.tsx";
 import { count, money } from "../../ui/format.ts";
+import { RowLink } from "../../ui/link.tsx";
 import { Empty } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { Table } from "../../ui/table.tsx";
@@ -77,12 +78,56 @@ export function TopModels({ models }: { models: OverviewRecord["top_models"] }) 
         rows={models}
         keyOf={({ model_name }) => model_name}
         columns={[
-          { head: "Model", cell: ({ model_name }) => <span className="break-all">{model_name}</span> },
+          { head: "Model", cell: ({ model_name }) => <ModelName name={model_name} /> },
           { head: "Requests", align: "right", cell: ({ requests }) => count(requests) },
           { head: "Spent", align: "right", cell: ({ spent }) => money(spent) },
         ]}
         empty={<Empty title="No spending in the last 7 days" />}
       />
+    </Panel>
+  );
+}
+
+/** Runs of agents that a user bought are listed under agents/creator/slug. */
+function ModelName({ name }: { name: string }) {
+  const [first = "", second = "", third] = name.split("/");
+  const className = "break-all";
+  return third === undefined ? (
+    <RowLink to="/models/$owner/$name" params={{ owner: first, name: second }} className={className}>
+      {name}
+    </RowLink>
+  ) : (
+    <RowLink to="/marketplace/$creator/$slug" params={{ creator: second, slug: third }} className={className}>
+      {name}
+    </RowLink>
+  );
+}
+
+export function KeptPanel({ keeps }: { keeps: OverviewRecord["keeps"] }) {
+  const days = (n: number) => `${count(n)} ${n === 1 ? "day" : "days"}`;
+  const rows: [string, string][] = [
+    ["Inputs of predictions", keeps.inputs ? days(keeps.result_days) : "Not kept"],
+    ["Results, runs and output files", days(keeps.result_days)],
+    ["Single usage rows", days(keeps.usage_days)],
+    ["Totals and ledger", "Forever"],
+    ["Webhook deliveries", days(keeps.delivery_days)],
+    ["Samples of the load", "30 days"],
+  ];
+  return (
+    <Panel title="Data retention">
+      <dl className="flex flex-col gap-2">
+        {rows.map(([name, value]) => (
+          <div key={name} className="flex justify-between gap-4">
+            <dt className="text-muted">{name}</dt>
+            <dd className="text-right tabular-nums">{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <p className="mt-3 text-muted text-xs">
+        {keeps.inputs
+          ? "Keys, models and single requests can opt out of keeping inputs. To keep none, set GANTRY_KEEP_INPUTS=0."
+          : "GANTRY_KEEP_INPUTS=0 is set."}
+      </p>
     </Panel>
   );
 }

@@ -5,7 +5,8 @@ import { Loaded } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { LedgerPanel } from "./ledger-panel.tsx";
 import { OnlyAdmins } from "./only-admins.tsx";
-import { ServiceFigures, SpendingPanel, TopModels } from "./service-figures.tsx";
+import { ServiceCharts } from "./service-charts.tsx";
+import { KeptPanel, ServiceFigures, SpendingPanel, TopModels } from "./service-figures.tsx";
 
 const refreshMs = 10_000;
 const title = "Service";
@@ -30,12 +31,16 @@ function Service() {
         {(data) => (
           <>
             <ServiceFigures overview={data} />
+            <ServiceCharts />
             <div className="grid items-start gap-5 lg:grid-cols-2">
               <div className="flex min-w-0 flex-col gap-5">
                 <SpendingPanel overview={data} />
                 <TopModels models={data.top_models} />
               </div>
-              <LedgerPanel books={data.books} />
+              <div className="flex min-w-0 flex-col gap-5">
+                <LedgerPanel books={data.books} />
+                <KeptPanel keeps={data.keeps} />
+              </div>
             </div>
           </>
         )}

@@ -19,7 +19,7 @@ export function TakeDown({ kind, id }: Target) {
   if (useSession().role !== "admin") return null;
   return (
     <>
-      <Button kind="danger" onClick={() => setOpen(true)}>
+      <Button kind="quiet" onClick={() => setOpen(true)}>
         Take down
       </Button>
       <Dialog

@@ -14,8 +14,6 @@ export function useChangeUser(username: string, { showsFailure = false } = {}) {
   const queries = useQueryClient();
   return useMutation({
     meta: { showsFailure },
-    // The change may contain a password, which must not stay in the cache.
-    gcTime: 0,
     mutationFn: ({ change }: Change) => api.admin.users.update(username, change),
     async onSuccess(user, { done }) {
       queries.setQueryData(userQuery(username).queryKey, user);

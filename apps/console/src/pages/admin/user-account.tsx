@@ -1,11 +1,13 @@
 import type { UserRecord } from "@gantry/sdk";
 import type { ReactNode } from "react";
+import { api } from "../../api/client.ts";
 import { useSession } from "../../shell/session.ts";
+import { useHasWay } from "../../shell/sign-in-ways.ts";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmButton } from "../../ui/dialog.tsx";
 import { Panel } from "../../ui/page.tsx";
+import { OneTimeLink } from "./one-time-link.tsx";
 import { useChangeUser } from "./use-change-user.ts";
-import { UserPassword } from "./user-password.tsx";
 import { UserPlan } from "./user-plan.tsx";
 
 export function UserAccount({ user }: { user: UserRecord }) {
@@ -14,10 +16,37 @@ export function UserAccount({ user }: { user: UserRecord }) {
       <div className="flex flex-col gap-4 divide-y divide-line *:not-last:pb-4">
         <UserPlan key={user.plan} user={user} />
         <Role user={user} />
-        <UserPassword username={user.username} />
+        <SignInLinks username={user.username} />
         <Access user={user} />
       </div>
     </Panel>
+  );
+}
+
+function SignInLinks({ username }: { username: string }) {
+  const { makeSignInLink, makePasswordReset } = api.admin.users;
+  const [hasLinks, hasPasswords] = [useHasWay("link"), useHasWay("password")];
+  return (
+    <>
+      {hasLinks && (
+        <OneTimeLink
+          name="Sign-in link"
+          meaning={`Signs ${username} in to the console, once, within 15 minutes.`}
+          label="Create link"
+          username={username}
+          create={() => makeSignInLink(username)}
+        />
+      )}
+      {hasPasswords && (
+        <OneTimeLink
+          name="Password reset link"
+          meaning={`Lets ${username} set a new password, once, within 24 hours. Ends all sessions of ${username}.`}
+          label="Create reset link"
+          username={username}
+          create={() => makePasswordReset(username)}
+        />
+      )}
+    </>
   );
 }
 

@@ -1,6 +1,7 @@
 import type { RoleName } from "@gantry/sdk";
 import type { UseMutationResult } from "@tanstack/react-query";
 import { useState } from "react";
+import { useHasWay } from "../../shell/sign-in-ways.ts";
 import { Field, Select, TextInput } from "../../ui/field.tsx";
 import { fieldErrors } from "../../ui/field-errors.rules.ts";
 import { Form } from "../../ui/form.tsx";
@@ -10,7 +11,8 @@ export interface WantedUser {
   username: string;
   plan: string;
   role: RoleName;
-  password: string;
+  /** Only if passwords are enabled. */
+  password?: string;
 }
 
 interface UserFormProps {
@@ -19,8 +21,9 @@ interface UserFormProps {
 }
 
 export function UserForm({ creating, onCancel }: UserFormProps) {
-  const [wanted, setWanted] = useState<WantedUser>({ username: "", plan: "free", role: "user", password: "" });
+  const [wanted, setWanted] = useState<WantedUser>({ username: "", plan: "free", role: "user" });
   const set = (change: Partial<WantedUser>) => setWanted({ ...wanted, ...change });
+  const hasPasswords = useHasWay("password");
   const errors = fieldErrors(creating.error, ["username", "plan", "role", "password"]);
   return (
     <Form
@@ -28,7 +31,7 @@ export function UserForm({ creating, onCancel }: UserFormProps) {
       busy={creating.isPending}
       disabled={wanted.username.trim() === ""}
       errors={errors}
-      onSubmit={() => creating.mutate({ ...wanted, username: wanted.username.trim() })}
+      onSubmit={() => creating.mutate(cleaned(wanted))}
       onCancel={onCancel}
     >
       <Field
@@ -48,6 +51,23 @@ export function UserForm({ creating, onCancel }: UserFormProps) {
           />
         )}
       </Field>
+      {hasPasswords && (
+        <Field
+          label="Password"
+          hint="Optional. You can also create a reset link on the user's page, so that only they know it."
+          error={errors.of.password}
+        >
+          {(control) => (
+            <TextInput
+              {...control}
+              type="password"
+              autoComplete="new-password"
+              value={wanted.password ?? ""}
+              onChange={(e) => set({ password: e.target.value })}
+            />
+          )}
+        </Field>
+      )}
       <Field label="Plan" hint="Rate limits and storage." error={errors.of.plan}>
         {(control) => <PlanSelect control={control} value={wanted.plan} onPlan={(plan) => set({ plan })} />}
       </Field>
@@ -59,17 +79,10 @@ export function UserForm({ creating, onCancel }: UserFormProps) {
           </Select>
         )}
       </Field>
-      <Field label="Password" hint="Optional. At least 8 characters." error={errors.of.password}>
-        {(control) => (
-          <TextInput
-            {...control}
-            type="password"
-            autoComplete="new-password"
-            value={wanted.password}
-            onChange={(e) => set({ password: e.target.value })}
-          />
-        )}
-      </Field>
     </Form>
   );
+}
+
+function cleaned({ username, password, ...rest }: WantedUser): WantedUser {
+  return { ...rest, username: username.trim(), ...(password && { password }) };
 }

@@ -11,9 +11,12 @@ import { NewKey } from "../keys/new-key.tsx";
 import { OnlyAdmins } from "./only-admins.tsx";
 import { UserAccount } from "./user-account.tsx";
 import { UserBadges } from "./user-badges.tsx";
+import { UserKeys } from "./user-keys.tsx";
 import { UserLedger } from "./user-ledger.tsx";
 import { UserMoney } from "./user-money.tsx";
 import { userQuery } from "./user-query.ts";
+import { UserSessions } from "./user-sessions.tsx";
+import { UserUsage } from "./user-usage.tsx";
 
 export function UserPage() {
   const { username } = useParams({ from: "/app/admin/users/$username" });
@@ -79,6 +82,9 @@ function Known({ user }: { user: UserRecord }) {
         <UserMoney user={user} />
         <UserAccount user={user} />
       </div>
+      <UserUsage username={user.username} />
+      <UserKeys username={user.username} />
+      <UserSessions username={user.username} />
       <UserLedger username={user.username} />
     </>
   );

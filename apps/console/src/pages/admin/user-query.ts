@@ -1,12 +1,14 @@
+import { GantryError } from "@gantry/sdk";
 import { queryOptions } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 
-/** Null if the user does not exist. The API has no call for a single user, so this searches the list. */
+/** Null if the user does not exist. */
 export const userQuery = (username: string) =>
   queryOptions({
     queryKey: ["admin", "user", username],
-    async queryFn({ signal }) {
-      for await (const user of api.admin.users.each({ signal })) if (user.username === username) return user;
-      return null;
-    },
+    queryFn: ({ signal }) =>
+      api.admin.users.get(username, { signal }).catch((error: unknown) => {
+        if (error instanceof GantryError && error.type === "not_found") return null;
+        throw error;
+      }),
   });

@@ -1,8 +1,9 @@
 import type { UserRecord } from "@gantry/sdk";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { money } from "../../ui/format.ts";
+import { RowLink } from "../../ui/link.tsx";
 import { Moment } from "../../ui/moment.tsx";
 import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
@@ -28,13 +29,9 @@ const columns: readonly Column<UserRecord>[] = [
     head: "User",
     cell: (user) => (
       <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
-        <Link
-          to="/admin/users/$username"
-          params={{ username: user.username }}
-          className="break-all font-medium text-accent hover:underline"
-        >
+        <RowLink to="/admin/users/$username" params={{ username: user.username }} className="break-all">
           {user.username}
-        </Link>
+        </RowLink>
         <UserBadges user={user} />
       </div>
     ),
