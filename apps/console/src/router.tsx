@@ -3,17 +3,27 @@ import { createRootRouteWithContext, createRoute, createRouter, Outlet, redirect
 import { isSignedOut } from "./api/client.ts";
 import { BrokenPage, NotFoundPage } from "./pages/not-found-page.tsx";
 import { OverviewPage } from "./pages/overview/overview-page.tsx";
+import { ResetPasswordPage } from "./pages/sign-in/reset-password-page.tsx";
 import { SignInPage } from "./pages/sign-in/sign-in-page.tsx";
 import {
   agentSearch,
+  approvalsSearch,
+  auditSearch,
+  authorizeSearch,
+  automationsSearch,
   connectSearch,
   deliverySearch,
   driveSearch,
+  filesSearch,
+  keysSearch,
   listSearch,
   modelSearch,
   modelsSearch,
   moneySearch,
   newAgentSearch,
+  predictionSearch,
+  predictionsSearch,
+  runSearch,
   runsSearch,
   sharedListSearch,
   signInSearch,
@@ -22,6 +32,7 @@ import {
 import { AppShell } from "./shell/app-shell.tsx";
 import { lazyPage } from "./shell/lazy-page.ts";
 import { sessionQuery } from "./shell/session.ts";
+import { rangeSearch } from "./ui/chart/range.rules.ts";
 
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({
   component: Outlet,
@@ -33,6 +44,12 @@ const signIn = createRoute({
   path: "sign-in",
   validateSearch: signInSearch,
   component: SignInPage,
+});
+
+const resetPassword = createRoute({
+  getParentRoute: () => root,
+  path: "reset-password",
+  component: ResetPasswordPage,
 });
 
 /** Everything that requires a signed-in user. */
@@ -54,7 +71,7 @@ const inApp = { getParentRoute: () => app };
 
 /** In the order of the sidebar. */
 const pages = [
-  createRoute({ ...inApp, path: "/", component: OverviewPage }),
+  createRoute({ ...inApp, path: "/", validateSearch: rangeSearch, component: OverviewPage }),
   createRoute({
     ...inApp,
     path: "models",
@@ -87,14 +104,45 @@ const pages = [
   }),
   createRoute({
     ...inApp,
+    path: "predictions",
+    validateSearch: predictionsSearch,
+    component: lazyPage(() => import("./pages/predictions/predictions-page.tsx"), "PredictionsPage"),
+  }),
+  createRoute({
+    ...inApp,
+    path: "predictions/$id",
+    validateSearch: predictionSearch,
+    // Paid agent runs have usage rows like predictions.
+    beforeLoad({ params: { id } }) {
+      if (id.startsWith("run_")) throw redirect({ to: "/runs/$runId", params: { runId: id }, replace: true });
+    },
+    component: lazyPage(() => import("./pages/predictions/one/prediction-page.tsx"), "PredictionPage"),
+  }),
+  createRoute({
+    ...inApp,
+    path: "batches",
+    component: lazyPage(() => import("./pages/batches/batches-page.tsx"), "BatchesPage"),
+  }),
+  createRoute({
+    ...inApp,
+    path: "batches/$id",
+    component: lazyPage(() => import("./pages/batches/batch-page.tsx"), "BatchPage"),
+  }),
+  createRoute({
+    ...inApp,
     path: "usage",
     validateSearch: usageSearch,
+    // Links from before predictions had pages.
+    beforeLoad({ search: { prediction } }) {
+      if (prediction !== undefined)
+        throw redirect({ to: "/predictions/$id", params: { id: prediction }, replace: true });
+    },
     component: lazyPage(() => import("./pages/usage/usage-page.tsx"), "UsagePage"),
   }),
   createRoute({
     ...inApp,
     path: "files",
-    validateSearch: listSearch,
+    validateSearch: filesSearch,
     component: lazyPage(() => import("./pages/files/files-page.tsx"), "FilesPage"),
   }),
   createRoute({
@@ -117,6 +165,12 @@ const pages = [
   }),
   createRoute({
     ...inApp,
+    // One route for both, so that the page stays when the first message names the thread.
+    path: "agents/$agentId/chat/{-$thread}",
+    component: lazyPage(() => import("./pages/agents/chat/agent-chat-page.tsx"), "AgentChatPage"),
+  }),
+  createRoute({
+    ...inApp,
     path: "runs",
     validateSearch: runsSearch,
     component: lazyPage(() => import("./pages/runs/runs-page.tsx"), "RunsPage"),
@@ -124,7 +178,20 @@ const pages = [
   createRoute({
     ...inApp,
     path: "runs/$runId",
+    validateSearch: runSearch,
     component: lazyPage(() => import("./pages/runs/run-page.tsx"), "RunPage"),
+  }),
+  createRoute({
+    ...inApp,
+    path: "automations",
+    validateSearch: automationsSearch,
+    component: lazyPage(() => import("./pages/automations/automations-page.tsx"), "AutomationsPage"),
+  }),
+  createRoute({
+    ...inApp,
+    path: "approvals",
+    validateSearch: approvalsSearch,
+    component: lazyPage(() => import("./pages/approvals/approvals-page.tsx"), "ApprovalsPage"),
   }),
   createRoute({
     ...inApp,
@@ -174,8 +241,20 @@ const pages = [
   createRoute({
     ...inApp,
     path: "keys",
-    validateSearch: listSearch,
+    validateSearch: keysSearch,
     component: lazyPage(() => import("./pages/keys/keys-page.tsx"), "KeysPage"),
+  }),
+  createRoute({
+    ...inApp,
+    path: "authorize",
+    validateSearch: authorizeSearch,
+    component: lazyPage(() => import("./pages/authorize/authorize-page.tsx"), "AuthorizePage"),
+  }),
+  createRoute({
+    ...inApp,
+    path: "sessions",
+    validateSearch: listSearch,
+    component: lazyPage(() => import("./pages/sessions/sessions-page.tsx"), "SessionsPage"),
   }),
   createRoute({
     ...inApp,
@@ -191,13 +270,31 @@ const pages = [
   }),
   createRoute({
     ...inApp,
+    path: "webhooks/$deliveryId",
+    component: lazyPage(() => import("./pages/webhooks/delivery-page.tsx"), "DeliveryPage"),
+  }),
+  createRoute({
+    ...inApp,
     path: "money",
     validateSearch: moneySearch,
     component: lazyPage(() => import("./pages/money/money-page.tsx"), "MoneyPage"),
   }),
   createRoute({
     ...inApp,
+    path: "teams",
+    validateSearch: listSearch,
+    component: lazyPage(() => import("./pages/teams/teams-page.tsx"), "TeamsPage"),
+  }),
+  createRoute({
+    ...inApp,
+    path: "teams/$team",
+    validateSearch: listSearch,
+    component: lazyPage(() => import("./pages/teams/team-page.tsx"), "TeamPage"),
+  }),
+  createRoute({
+    ...inApp,
     path: "admin",
+    validateSearch: rangeSearch,
     component: lazyPage(() => import("./pages/admin/service-page.tsx"), "ServicePage"),
   }),
   createRoute({
@@ -224,11 +321,24 @@ const pages = [
     validateSearch: listSearch,
     component: lazyPage(() => import("./pages/admin/take-downs-page.tsx"), "TakeDownsPage"),
   }),
+  createRoute({
+    ...inApp,
+    path: "admin/audit",
+    validateSearch: auditSearch,
+    component: lazyPage(() => import("./pages/admin/audit-page.tsx"), "AuditPage"),
+  }),
+  createRoute({
+    ...inApp,
+    path: "docs/$",
+    component: lazyPage(() => import("./pages/docs/docs-page.tsx"), "DocsPage"),
+  }),
+  // An unknown path is shown inside the frame, with the sidebar.
+  createRoute({ ...inApp, path: "$", component: NotFoundPage }),
 ] as const;
 
 export function createConsoleRouter(queries: QueryClient) {
   return createRouter({
-    routeTree: root.addChildren([signIn, app.addChildren(pages)]),
+    routeTree: root.addChildren([signIn, resetPassword, app.addChildren(pages)]),
     basepath: "/console",
     // Removes search parameters that the route does not know.
     search: { strict: true },

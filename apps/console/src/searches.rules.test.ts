@@ -1,12 +1,19 @@
 import { expect, test } from "vitest";
 import {
   agentSearch,
+  approvalsSearch,
   connectSearch,
   deliverySearch,
   driveSearch,
+  filesSearch,
   listSearch,
+  modelSearch,
   moneySearch,
   newAgentSearch,
+  predictionSearch,
+  predictionsSearch,
+  runSearch,
+  runsSearch,
   sharedListSearch,
   signInSearch,
   usageSearch,
@@ -33,10 +40,30 @@ test("unknown values of an enum are dropped", () => {
   expect(sharedListSearch({ for: "own" })).toEqual({});
 });
 
-test("a prediction is addressed by id and time", () => {
-  const at = "2026-01-31T10:00:00.123456Z";
-  expect(usageSearch({ prediction: "pred_1", at })).toEqual({ prediction: "pred_1", at });
-  expect(usageSearch({ prediction: "", at: "noon", from: "2026-01-01" })).toEqual({ from: "2026-01-01" });
+test("filters of predictions are kept in the address, and unknown ones are dropped", () => {
+  const filters = {
+    q: "pred_1",
+    model: "a/b",
+    status: "failed",
+    mode: "async",
+    key: "key_1",
+    agent: "a",
+    run: "run_1",
+  };
+  expect(predictionsSearch({ ...filters, range: "7d", page: 2 })).toEqual({ ...filters, range: "7d", page: 2 });
+  expect(predictionsSearch({ status: "lost", mode: "fax", range: "1y", before: "noon", model: "" })).toEqual({});
+  expect(predictionsSearch({ range: "7d", from: "2026-01-01" })).toEqual({ from: "2026-01-01" });
+  expect(predictionSearch({ view: "json" })).toEqual({ view: "json" });
+  expect(predictionSearch({ view: "xml" })).toEqual({});
+  expect(filesSearch({ origin: "output", file: "file_1" })).toEqual({ origin: "output", file: "file_1" });
+  expect(filesSearch({ origin: "stolen", file: "" })).toEqual({});
+});
+
+test("usage keeps its filters, and old addresses of predictions", () => {
+  expect(usageSearch({ by: "key", model: "a/b", range: "30d" })).toEqual({ by: "key", model: "a/b", range: "30d" });
+  expect(usageSearch({ by: "model", prediction: "pred_1", at: "2026-01-31T10:00:00Z" })).toEqual({
+    prediction: "pred_1",
+  });
 });
 
 test("drive paths are absolute", () => {
@@ -63,4 +90,28 @@ test("the step of connecting a model is in the address", () => {
 test("a new agent may start with a model", () => {
   expect(newAgentSearch({ model: "ann/a" })).toEqual({ model: "ann/a" });
   expect(newAgentSearch({ model: 7 })).toEqual({});
+});
+
+test("the state of a model's page is in the address", () => {
+  const state = {
+    tab: "api",
+    f: { prompt: "x" },
+    from: "pred_1",
+    run: "pred_2",
+    view: "chat",
+    chat: "1-2",
+    range: "7d",
+  };
+  expect(modelSearch(state)).toEqual(state);
+  expect(modelSearch({ tab: 1, f: "x", from: "../x", run: {}, view: "x", chat: 5, range: "1y" })).toEqual({});
+});
+
+test("filters of runs and approvals keep only what the pages know", () => {
+  const filters = { status: "asking", agent: "agt_1", thread: "chat-1", q: "run_", from: "2030-01-01", page: 2 };
+  expect(runsSearch({ ...filters, other: 1 })).toEqual(filters);
+  expect(runsSearch({ status: "odd", agent: 7, from: "soon", page: 1 })).toEqual({});
+  expect(runSearch({ step: "pred_1" })).toEqual({ step: "pred_1" });
+  expect(runSearch({ step: "" })).toEqual({});
+  expect(approvalsSearch({ status: "denied", page: 3 })).toEqual({ status: "denied", page: 3 });
+  expect(approvalsSearch({ status: "pending" })).toEqual({});
 });

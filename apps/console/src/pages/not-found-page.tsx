@@ -1,16 +1,20 @@
 import { Link, useRouter } from "@tanstack/react-router";
 import { MissingChunk } from "../shell/lazy-page.ts";
-import { Failure } from "../ui/notice.tsx";
-import { Page } from "../ui/page.tsx";
+import { buttonClass } from "../ui/button.tsx";
+import { Empty, Failure } from "../ui/notice.tsx";
+import { Page, Panel } from "../ui/page.tsx";
 
 export function NotFoundPage() {
   return (
     <Page title="Page not found">
-      <p>
-        <Link to="/" className="text-accent hover:underline">
-          Back to overview
-        </Link>
-      </p>
+      <Panel>
+        <Empty title="Nothing is at this address">
+          <p>The link may be mistyped, or what it pointed to has been deleted.</p>
+          <Link to="/" className={`${buttonClass("primary")} mt-3`}>
+            Back to overview
+          </Link>
+        </Empty>
+      </Panel>
     </Page>
   );
 }

@@ -15,6 +15,7 @@ export function DeleteAlias({ name, scope }: { name: string; scope: AliasScope }
   return (
     <ConfirmButton
       label="Delete"
+      subject={name}
       quiet
       question={`Delete alias ${name}?`}
       explanation="Programs and agents that use this name fail. The model itself is not deleted."

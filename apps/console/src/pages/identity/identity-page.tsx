@@ -19,11 +19,17 @@ export function IdentityPage() {
       <Loaded query={connector}>
         {(connected) =>
           connected ? (
-            <ConnectorPanel connector={connected} onReplace={() => setConnecting(true)} />
+            <>
+              <ConnectorPanel connector={connected} onReplace={() => setConnecting(true)} />
+              <ActionsPanel />
+            </>
           ) : (
             <Panel>
               <Empty title="No tenant connected">
-                <p>You need the tenant's domain and a token for its management API.</p>
+                <p>
+                  You need the tenant's domain and a token for its management API. Then you and your agents can manage
+                  its users, roles and clients from here.
+                </p>
                 <Button kind="primary" className="mt-3" onClick={() => setConnecting(true)}>
                   Connect tenant
                 </Button>
@@ -32,7 +38,6 @@ export function IdentityPage() {
           )
         }
       </Loaded>
-      <ActionsPanel />
       {isConnecting && <ConnectDialog domain={connector.data?.domain} onClose={() => setConnecting(false)} />}
     </Page>
   );

@@ -1,11 +1,9 @@
 import { expect, test } from "vitest";
-import { furtherCosts, inputSummary, priceOf } from "./card.rules.ts";
+import { activityText, furtherCosts, priceOf } from "./card.rules.ts";
 
-test("a card shows the price and the inputs", () => {
+test("a card shows what a run costs", () => {
   expect(priceOf({ pricing: { per_run: 0.25 } })).toBe("$0.25 per run");
   expect(priceOf({ pricing: { per_run: 0 } })).toBe("Free");
-  expect(inputSummary({ input_schema: { properties: { topic: {}, depth: {} } } })).toBe("Input: topic, depth");
-  expect(inputSummary({ input_schema: { type: "object" } })).toBe("Accepts any input");
   expect(
     furtherCosts({
       models: [
@@ -15,4 +13,12 @@ test("a card shows the price and the inputs", () => {
       agents: [{ agent: "ben/helper", pricing: { per_run: 2 } }],
     }),
   ).toEqual(["ann/open: $0.50 per run, $0.10 per second", "ann/free: Free", "ben/helper: $2.00 per run"]);
+});
+
+test.each([
+  [{ runs: 0, succeeded: 0, failed: 0 }, "No recent runs"],
+  [{ runs: 1, succeeded: 0, failed: 0 }, "1 run"],
+  [{ runs: 40, succeeded: 38, failed: 1 }, "40 runs, 97% succeeded"],
+])("activity of %j", (counts, text) => {
+  expect(activityText({ activity: { ...counts, last_run_at: null } })).toBe(text);
 });

@@ -1,6 +1,6 @@
 import type { AgentCard } from "@gantry/sdk";
 import { money } from "../../ui/format.ts";
-import { isRecord } from "../../ui/json.rules.ts";
+import { percent, runsText, successRate } from "../agents/activity.rules.ts";
 import { priceParts } from "../models/price.rules.ts";
 
 export const priceOf = ({ pricing }: Pick<AgentCard, "pricing">): string =>
@@ -14,8 +14,9 @@ export function furtherCosts({ models, agents }: Pick<AgentCard, "models" | "age
   ];
 }
 
-/** Replaces a description, which cards do not have. */
-export function inputSummary({ input_schema: { properties } }: Pick<AgentCard, "input_schema">): string {
-  const names = Object.keys(isRecord(properties) ? properties : {});
-  return names.length === 0 ? "Accepts any input" : `Input: ${names.join(", ")}`;
+/** For example "24 runs, 95% succeeded". */
+export function activityText({ activity }: Pick<AgentCard, "activity">): string {
+  const rate = successRate(activity);
+  if (activity.runs === 0) return "No recent runs";
+  return rate === undefined ? runsText(activity) : `${runsText(activity)}, ${percent(rate)} succeeded`;
 }

@@ -1,20 +1,25 @@
 import type { AgentCard, RunLeave } from "@gantry/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
+import { MessageSquare } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useSession } from "../../shell/session.ts";
+import { buttonClass } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code.tsx";
 import { Facts } from "../../ui/facts.tsx";
-import { Checkbox } from "../../ui/field.tsx";
 import { money } from "../../ui/format.ts";
 import { pretty } from "../../ui/json.rules.ts";
+import { TextLink } from "../../ui/link.tsx";
 import { Moment } from "../../ui/moment.tsx";
 import { Empty, Loaded, Notice } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { TakeDown } from "../admin/take-down.tsx";
 import { RunForm } from "../agents/run/run-form.tsx";
-import { furtherCosts, priceOf } from "./card.rules.ts";
+import { ScheduleButton } from "../schedules/schedule-button.tsx";
+import { AgentAuthorizations } from "./agent-authorizations.tsx";
+import { activityText, furtherCosts, priceOf } from "./card.rules.ts";
+import { RunPermissions } from "./run-permissions.tsx";
 
 export function MarketplaceAgentPage() {
   const { creator, slug } = useParams({ from: "/app/marketplace/$creator/$slug" });
@@ -27,7 +32,7 @@ export function MarketplaceAgentPage() {
     },
   });
   return (
-    <Page title={card.data?.name ?? `${creator}/${slug}`} lead={`By ${creator}`}>
+    <Page title={card.data?.name ?? `${creator}/${slug}`} lead={card.data?.description ?? `By ${creator}`}>
       <Loaded query={card}>
         {(found) =>
           found ? (
@@ -35,10 +40,7 @@ export function MarketplaceAgentPage() {
           ) : (
             <Panel>
               <Empty title="Agent not found">
-                The creator may have made it private.{" "}
-                <Link to="/marketplace" className="text-accent hover:underline">
-                  Browse the marketplace
-                </Link>
+                The creator may have made it private. <TextLink to="/marketplace">Browse the marketplace</TextLink>
               </Empty>
             </Panel>
           )
@@ -48,12 +50,6 @@ export function MarketplaceAgentPage() {
   );
 }
 
-const permissions: readonly { permission: RunLeave; label: string }[] = [
-  { permission: "idp", label: "Allow access to my identity tenant. The agent asks before it changes anything." },
-  { permission: "models", label: "Allow access to my private models" },
-  { permission: "files", label: "Allow access to my files (s3:// addresses)" },
-];
-
 export function Offer({ card }: { card: AgentCard }) {
   const { owner, slug, pricing, output_schema, published_at } = card;
   const isMine = useSession().username === owner;
@@ -62,25 +58,30 @@ export function Offer({ card }: { card: AgentCard }) {
   const further = furtherCosts(card);
   return (
     <div className="grid items-start gap-4 lg:grid-cols-3">
-      <Panel title="Run this agent" className="lg:col-span-2">
+      <Panel
+        title="Run this agent"
+        className="lg:col-span-2"
+        actions={
+          <span className="flex gap-2">
+            <ScheduleButton card={card} />
+            <Link
+              to="/agents/$agentId/chat/{-$thread}"
+              params={{ agentId: card.id, thread: undefined }}
+              className={buttonClass()}
+            >
+              <MessageSquare size={14} /> Chat
+            </Link>
+          </span>
+        }
+      >
         <RunForm
           agent={`${owner}/${slug}`}
           schema={card.input_schema}
           label={price > 0 ? `Run for ${money(price)}` : "Run"}
           body={{ expected_price: pricing.per_run, ...(granted.length > 0 && { connectors: [...granted] }) }}
         >
-          {!isMine &&
-            permissions.map(({ permission, label }) => (
-              <Checkbox
-                key={permission}
-                label={label}
-                checked={granted.includes(permission)}
-                onChange={({ target }) => {
-                  const others = granted.filter((other) => other !== permission);
-                  setGranted(target.checked ? [...others, permission] : others);
-                }}
-              />
-            ))}
+          {!isMine && <RunPermissions card={card} granted={granted} onGranted={setGranted} />}
+          <AgentAuthorizations agentId={card.id} />
           <Notice>
             {isMine
               ? "This is your agent. You pay only for model usage."
@@ -102,6 +103,7 @@ export function Offer({ card }: { card: AgentCard }) {
             facts={[
               ["Price", priceOf(card)],
               ...(further.length > 0 ? ([["You also pay", <Lines key="further" lines={further} />]] as const) : []),
+              ["Last 30 days", activityText(card)],
               ["Creator", owner],
               ["Address", <code key="address">{`${owner}/${slug}`}</code>],
               ["Published", <Moment key="published" at={published_at} />],

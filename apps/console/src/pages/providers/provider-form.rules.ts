@@ -98,3 +98,9 @@ export function isPrivateAddress(text: string): boolean {
     host,
   );
 }
+
+/** Of the address of a service that Gantry calls. */
+export function addressHint(url: string): string {
+  const seen = "As seen from the machine that runs Gantry.";
+  return isPrivateAddress(url) ? `${seen} Private addresses work only if the operator allows them.` : seen;
+}

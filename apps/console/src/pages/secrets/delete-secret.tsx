@@ -16,6 +16,7 @@ export function DeleteSecret({ name, uses }: { name: string; uses: SecretUses | 
   return (
     <ConfirmButton
       label="Delete"
+      subject={name}
       quiet
       question={`Delete secret ${name}?`}
       explanation={effectOfDeletion(uses)}

@@ -33,6 +33,7 @@ export function ServerAuthFields({ server, values, errors, onChange }: ServerAut
             <option value="none">None</option>
             <option value="bearer">Bearer token</option>
             <option value="api_key">API key in a header</option>
+            <option value="oauth">OAuth</option>
           </Select>
         )}
       </Field>
@@ -76,6 +77,49 @@ export function ServerAuthFields({ server, values, errors, onChange }: ServerAut
           </Field>
         </div>
       )}
+      {values.auth === "oauth" && <OAuthFields values={values} errors={errors} onChange={onChange} />}
+    </>
+  );
+}
+
+function OAuthFields({ values, errors, onChange }: Omit<ServerAuthFieldsProps, "server">) {
+  return (
+    <>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field
+          label="Client ID"
+          hint="Leave empty to let Gantry register itself, if the server allows that."
+          error={errors["auth.client_id"]}
+        >
+          {(control) => (
+            <TextInput
+              {...control}
+              value={values.clientId}
+              onChange={(event) => onChange({ clientId: event.target.value })}
+            />
+          )}
+        </Field>
+        <Field label="Client secret" hint="Only if the client has one." error={errors["auth.client_secret"]}>
+          {(control) => (
+            <TextInput
+              {...control}
+              type="password"
+              autoComplete="new-password"
+              value={values.clientSecret}
+              onChange={(event) => onChange({ clientSecret: event.target.value })}
+            />
+          )}
+        </Field>
+      </div>
+      <Field
+        label="Scopes"
+        hint="Separated by spaces. Empty: those that the server names."
+        error={errors["auth.scope"]}
+      >
+        {(control) => (
+          <TextInput {...control} value={values.scope} onChange={(event) => onChange({ scope: event.target.value })} />
+        )}
+      </Field>
     </>
   );
 }

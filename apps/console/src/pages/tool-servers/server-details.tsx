@@ -8,6 +8,7 @@ import { ServerStatus } from "./server-status.tsx";
 const nextSteps = {
   connected: undefined,
   unauthorized: "The server rejected the credentials or requires some. Click Edit to change them.",
+  authorization_required: undefined,
   unreachable: "Check that the server is running and the URL is correct, then retry.",
 } as const;
 
@@ -43,5 +44,6 @@ export function ServerDetails({ server }: { server: ToolServerRecord }) {
 
 function authLabel(auth: ToolServerRecord["auth"]): string {
   if (!auth) return "None";
+  if (auth.type === "oauth") return auth.client_id === undefined ? "OAuth" : `OAuth, client ${auth.client_id}`;
   return auth.type === "bearer" ? "Bearer token" : `API key in header ${auth.header}`;
 }

@@ -7,11 +7,23 @@ import { Field, Select, TextInput } from "../../ui/field.tsx";
 import { fieldErrors } from "../../ui/field-errors.rules.ts";
 import { Form } from "../../ui/form.tsx";
 import { toast } from "../../ui/toast.ts";
+import { addressHint } from "../providers/provider-form.rules.ts";
 import { ServerAuthFields } from "./server-auth-fields.tsx";
 import { changeOf, initialValues, newServer, type ServerFormValues } from "./server-form.rules.ts";
 import { serverToolsQuery } from "./tool-server-queries.ts";
 
-const fields = ["name", "url", "connection_type", "auth", "auth.token", "auth.header", "auth.value"];
+const fields = [
+  "name",
+  "url",
+  "connection_type",
+  "auth",
+  "auth.token",
+  "auth.header",
+  "auth.value",
+  "auth.client_id",
+  "auth.client_secret",
+  "auth.scope",
+];
 
 interface ServerDialogProps {
   /** Undefined: a new server. */
@@ -36,6 +48,7 @@ export function ServerDialog({ server, onClose, onSaved }: ServerDialogProps) {
       queries.removeQueries(serverToolsQuery(saved.id));
       await queries.invalidateQueries({ queryKey: ["tool-servers"] });
       if (saved.status === "connected") toast("Tool server connected");
+      else if (saved.status === "authorization_required") toast("Tool server saved. Authorize it to use its tools.");
       else toast(`Tool server saved, but it is ${saved.status}`, "warn");
       onSaved(saved);
     },
@@ -73,11 +86,12 @@ export function ServerDialog({ server, onClose, onSaved }: ServerDialogProps) {
             />
           )}
         </Field>
-        <Field label="URL" required hint="For example https://tools.example.com/mcp." error={errors.of.url}>
+        <Field label="URL" required hint={addressHint(values.url)} error={errors.of.url}>
           {(control) => (
             <TextInput
               {...control}
               inputMode="url"
+              placeholder="https://tools.example.com/mcp"
               required
               value={values.url}
               onChange={(event) => change({ url: event.target.value })}

@@ -26,6 +26,10 @@ describe("new server", () => {
       type: "bearer",
       token: "secret",
     });
+    expect(newServer({ ...values, auth: "oauth", clientId: " my-client ", scope: " " }).auth).toEqual({
+      type: "oauth",
+      client_id: "my-client",
+    });
   });
 });
 

@@ -7,7 +7,7 @@ import type {
 } from "@gantry/sdk";
 
 /** `keep`: use the stored credentials. */
-export type AuthChoice = "keep" | "none" | "bearer" | "api_key";
+export type AuthChoice = "keep" | "none" | "bearer" | "api_key" | "oauth";
 
 export interface ServerFormValues {
   name: string;
@@ -17,6 +17,9 @@ export interface ServerFormValues {
   token: string;
   header: string;
   value: string;
+  clientId: string;
+  clientSecret: string;
+  scope: string;
 }
 
 export function initialValues(server: ToolServerRecord | undefined): ServerFormValues {
@@ -28,16 +31,30 @@ export function initialValues(server: ToolServerRecord | undefined): ServerFormV
     token: "",
     header: server?.auth?.type === "api_key" ? server.auth.header : "",
     value: "",
+    clientId: server?.auth?.type === "oauth" ? (server.auth.client_id ?? "") : "",
+    clientSecret: "",
+    scope: server?.auth?.type === "oauth" ? (server.auth.scope ?? "") : "",
   };
 }
 
 /** Undefined: unchanged. */
-function authOf({ auth, token, header, value }: ServerFormValues): ToolServerAuth | null | undefined {
+function authOf({ auth, token, header, value, ...oauth }: ServerFormValues): ToolServerAuth | null | undefined {
   if (auth === "keep") return undefined;
   if (auth === "none") return null;
+  if (auth === "oauth") return oauthOf(oauth);
   return auth === "bearer"
     ? { type: "bearer", token: token.trim() }
     : { type: "api_key", header: header.trim(), value: value.trim() };
+}
+
+function oauthOf(given: Pick<ServerFormValues, "clientId" | "clientSecret" | "scope">): ToolServerAuth {
+  const [clientId, secret, scope] = [given.clientId.trim(), given.clientSecret.trim(), given.scope.trim()];
+  return {
+    type: "oauth",
+    ...(clientId !== "" && { client_id: clientId }),
+    ...(secret !== "" && { client_secret: secret }),
+    ...(scope !== "" && { scope }),
+  };
 }
 
 export function newServer(values: ServerFormValues): CreateToolServerBody {

@@ -8,6 +8,7 @@ import { DeleteInUseButton } from "../../ui/delete-in-use-button.tsx";
 import { Loaded } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { toast } from "../../ui/toast.ts";
+import { AuthorizationNotice, ForgetAuthorization } from "./server-authorization.tsx";
 import { ServerDetails } from "./server-details.tsx";
 import { ServerDialog } from "./server-dialog.tsx";
 import { ServerTools } from "./server-tools.tsx";
@@ -29,6 +30,7 @@ export function ToolServerPage() {
         server.data && (
           <>
             <CheckButton serverId={serverId} />
+            <ForgetAuthorization server={server.data} />
             <Button icon={<Pencil size={14} />} onClick={() => setEditing(true)}>
               Edit
             </Button>
@@ -40,6 +42,7 @@ export function ToolServerPage() {
       <Loaded query={server}>
         {(record) => (
           <>
+            <AuthorizationNotice server={record} />
             <ServerDetails server={record} />
             <ServerTools server={record} />
             {isEditing && (

@@ -22,6 +22,8 @@ export const toolServerQuery = (id: string) =>
   queryOptions({
     queryKey: ["tool-servers", "one", id],
     queryFn: ({ signal }) => api.toolServers.get(id, { signal }),
+    // The authorization ends in another window.
+    refetchInterval: ({ state }) => (state.data?.status === "authorization_required" ? 5000 : false),
   });
 
 /** Each request calls the tool server, which may be slow, so background refetching is off. */

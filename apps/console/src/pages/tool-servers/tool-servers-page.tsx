@@ -1,10 +1,11 @@
 import type { ToolServerRecord } from "@gantry/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { count } from "../../ui/format.ts";
+import { RowLink } from "../../ui/link.tsx";
 import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { PagedTable } from "../../ui/paged.tsx";
@@ -56,13 +57,9 @@ export function ToolServersPage() {
 function NameOf({ server: { id, name, url, last_error } }: { server: ToolServerRecord }) {
   return (
     <div className="min-w-0">
-      <Link
-        to="/tool-servers/$serverId"
-        params={{ serverId: id }}
-        className="break-all font-medium text-accent hover:underline"
-      >
+      <RowLink to="/tool-servers/$serverId" params={{ serverId: id }} className="break-all">
         {name}
-      </Link>
+      </RowLink>
       <p className="break-all text-muted text-xs">{url}</p>
       {last_error && <p className="wrap-anywhere text-bad text-xs">{last_error}</p>}
     </div>

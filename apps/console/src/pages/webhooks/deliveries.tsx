@@ -1,29 +1,32 @@
 import type { DeliveryRecord, DeliveryStatus } from "@gantry/sdk";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
 import { seconds } from "../../ui/format.ts";
+import { RowLink } from "../../ui/link.tsx";
 import { Moment } from "../../ui/moment.tsx";
 import { Empty } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { PagedTable } from "../../ui/paged.tsx";
 import type { Column } from "../../ui/table.tsx";
-import { DeliveryDialog } from "./delivery-dialog.tsx";
+import { eventLabels, idFilter } from "./delivery-event.rules.ts";
 import { DeliveryFilter } from "./delivery-filter.tsx";
 import { DeliveryBadge } from "./delivery-status.tsx";
 
 const refreshMs = 5_000;
 
-const facts: readonly Column<DeliveryRecord>[] = [
-  { head: "Status", cell: ({ status }) => <DeliveryBadge status={status} /> },
+const columns: readonly Column<DeliveryRecord>[] = [
   {
     head: "URL",
-    cell: ({ url, last_error }) => (
+    cell: ({ id, kind, event, url, last_error }) => (
       <div className="min-w-28 md:max-w-72 lg:max-w-96">
         <p className="line-clamp-2 break-all md:line-clamp-1" title={url}>
-          {url}
+          <RowLink to="/webhooks/$deliveryId" params={{ deliveryId: id }}>
+            {url}
+          </RowLink>
+          {kind === "test" && <span className="text-muted"> (test)</span>}
+          {event && <span className="text-muted"> ({eventLabels[event].toLowerCase()})</span>}
         </p>
         {last_error && (
           <p className="line-clamp-2 text-bad text-xs md:line-clamp-1" title={last_error}>
@@ -33,6 +36,7 @@ const facts: readonly Column<DeliveryRecord>[] = [
       </div>
     ),
   },
+  { head: "Status", cell: (delivery) => <DeliveryBadge delivery={delivery} /> },
   { head: "Attempts", align: "right", wide: true, cell: ({ attempts }) => attempts },
   {
     head: "Duration",
@@ -46,10 +50,9 @@ const facts: readonly Column<DeliveryRecord>[] = [
 export function Deliveries() {
   const { page = 1, status, q } = useSearch({ from: "/app/webhooks" });
   const navigate = useNavigate();
-  const [opened, setOpened] = useState<string>();
   const deliveries = useQuery({
     queryKey: ["deliveries", "page", { page, status, q }],
-    queryFn: ({ signal }) => api.webhooks.deliveries({ page, status, prediction_id: q, signal }),
+    queryFn: ({ signal }) => api.webhooks.deliveries({ page, status, ...idFilter(q), signal }),
     placeholderData: keepPreviousData,
     refetchInterval: refreshMs,
   });
@@ -65,18 +68,7 @@ export function Deliveries() {
         query={deliveries}
         keyOf={({ id }) => id}
         onPage={(to, how) => show({ page: to }, how)}
-        columns={[
-          ...facts,
-          {
-            head: "Actions",
-            align: "right",
-            cell: ({ id, url }) => (
-              <Button kind="quiet" aria-label={`Details of the delivery to ${url}`} onClick={() => setOpened(id)}>
-                Details
-              </Button>
-            ),
-          },
-        ]}
+        columns={columns}
         empty={
           isFiltered ? (
             <Empty title="No matching deliveries">
@@ -85,14 +77,11 @@ export function Deliveries() {
           ) : (
             <Empty title="No deliveries yet">
               To get a callback when a queued prediction finishes, send the field{" "}
-              <code>{'webhook={"url": "https://example.com/hook"}'}</code> with the request.
+              <code>{'webhook={"url": "https://example.com/hook"}'}</code> with the request. For runs, set the{" "}
+              <code>webhook</code> of the agent or of the run.
             </Empty>
           )
         }
-      />
-      <DeliveryDialog
-        delivery={deliveries.data?.results.find(({ id }) => id === opened)}
-        onClose={() => setOpened(undefined)}
       />
     </Panel>
   );

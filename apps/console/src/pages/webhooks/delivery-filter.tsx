@@ -21,8 +21,8 @@ export function DeliveryFilter({ status, prediction = "", onChange }: DeliveryFi
       <form className="flex gap-2" onSubmit={search}>
         <TextInput
           type="search"
-          aria-label="Prediction ID"
-          placeholder="Search by prediction ID"
+          aria-label="Prediction or run ID"
+          placeholder="Prediction or run ID"
           className="min-w-0 sm:w-64"
           value={text}
           onChange={(event) => setText(event.target.value)}

@@ -32,7 +32,7 @@ export function ConnectPage() {
         </>
       }
     >
-      {mayOpen(key, "unlimited keys") ? (
+      {mayOpen(key, "managers") ? (
         <CurrentStep />
       ) : (
         <Notice tone="warn" title="This key can't connect models">

@@ -128,7 +128,10 @@ function ImportForm({ provider, scope, models }: PickModelsProps & { models: rea
       />
       {importing.isError && <Failure error={importing.error} />}
       {importing.data && <NotImported results={importing.data} onContinue={(imported) => void goOn(imported)} />}
-      <div className="sticky bottom-0 flex flex-wrap items-center justify-end gap-3 border-line border-t bg-page py-3">
+      <div
+        data-sticky-bar
+        className="sticky bottom-0 flex flex-wrap items-center justify-end gap-3 border-line border-t bg-page py-3"
+      >
         {showsMissing && missing.length > 0 && (
           <span role="alert" className="text-bad">
             {missing.length === 1 ? "1 model needs a price." : `${missing.length} models need a price.`} Enter 0 to

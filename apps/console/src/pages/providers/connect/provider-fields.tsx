@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { CodeArea, Field, Select, TextInput } from "../../../ui/field.tsx";
-import { isPrivateAddress, type ProviderDraft, type presetOf } from "../provider-form.rules.ts";
+import { addressHint, type ProviderDraft, type presetOf } from "../provider-form.rules.ts";
 import { type ProviderScope, secretsOf } from "../provider-scope.ts";
 
 interface FieldsProps {
@@ -27,11 +27,6 @@ export function AddressField({ preset, draft, error, onChange }: FieldsProps & {
       )}
     </Field>
   );
-}
-
-function addressHint(url: string): string {
-  const seen = "As seen from the machine that runs Gantry.";
-  return isPrivateAddress(url) ? `${seen} Private addresses work only if the operator allows them.` : seen;
 }
 
 interface KeyFieldsProps extends FieldsProps {

@@ -25,6 +25,7 @@ export function DeleteProvider({ provider: { name, models, secret }, scope }: De
   return (
     <ConfirmButton
       label="Delete"
+      subject={name}
       quiet
       question={`Delete provider ${name}?`}
       explanation={
