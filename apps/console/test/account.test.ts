@@ -24,6 +24,36 @@ test("a key is shown once, works, and stops working when revoked", async ({ gant
   expect(await use()).toBe(401);
 });
 
+test("limits of a key are set, shown and changed", async ({ gantry, pageOf }) => {
+  const key = await gantry.newUser("thrifty");
+  const page = await pageOf(key);
+  await page.goto("/console/keys");
+  await page.getByRole("button", { name: "New key" }).click();
+  const form = page.getByRole("dialog", { name: "New API key" });
+  await form.getByLabel("Name").fill("capped");
+  await form.getByLabel("Daily limit ($)").fill("2");
+  await form.getByLabel("Tokens per minute").fill("none");
+  await form.getByRole("button", { name: "Create key" }).click();
+  await form.getByText("Must be a whole number, 1 or more").waitFor();
+  await form.getByLabel("Tokens per minute").fill("20000");
+  await form.getByRole("button", { name: "Create key" }).click();
+  await page.getByRole("button", { name: "I've copied it" }).click();
+  const row = rowOf(page, "API keys", "capped");
+  await row.getByText("$0.00 of $2.00 today").waitFor();
+  await row.getByText("20,000 tokens per minute").waitFor();
+
+  await row.getByRole("button", { name: /^Edit/ }).click();
+  const edit = page.getByRole("dialog", { name: /^Edit key/ });
+  await edit.getByLabel("Daily limit ($)").fill("");
+  await edit.getByLabel("Monthly limit ($)").fill("5");
+  await edit.getByRole("button", { name: "Save" }).click();
+  await row.getByText("$0.00 of $5.00 this month").waitFor();
+  const { results } = (await gantry.call("GET", "/api/v2/keys", { key })).body;
+  expect(results.find(({ name }: { name: string }) => name === "capped")).toMatchObject({
+    ...{ monthly_limit: 5, daily_limit: null, tokens_per_minute: 20_000 },
+  });
+});
+
 test("rotating the key of the session shows the new key before the session ends", async ({ gantry, pageOf }) => {
   const page = await pageOf(await gantry.newUser("rotator"));
   await page.goto("/console/keys");

@@ -24,9 +24,26 @@ test("a user is created, gets credit, and is disabled while signed in", async ({
   await soon(() => figure(page, "Balance").innerText()).toBe("$12.50");
   await rowOf(page, "Transactions", "A welcome").waitFor();
 
+  expect(await page.getByLabel(/password/i).count()).toBe(0);
+  await page.getByRole("button", { name: "Create link" }).click();
+  const link = page.getByRole("dialog", { name: "Sign-in link for newcomer" });
+  expect(await link.getByRole("code").innerText()).toMatch(/\/console\/sign-in#/);
+  await link.getByRole("button", { name: "I've copied it" }).click();
+  await gantry.call("POST", "/api/v2/admin/users/newcomer/keys", { json: { name: "stolen", monthly_limit: 2 } });
+  await page.reload();
+  const stolen = rowOf(page, "API keys", "stolen");
+  await stolen.getByText(/\$0\.00 of \$2\.00/).waitFor();
+  await stolen.getByRole("button", { name: "Revoke" }).click();
+  await page
+    .getByRole("dialog", { name: /Revoke key .*stolen/ })
+    .getByRole("button", { name: "Revoke" })
+    .click();
+  await soon(() => stolen.count()).toBe(0);
+  await page.getByRole("figure", { name: "Spending, last 30 days" }).waitFor();
+
   const own = await pageOf(key);
   await own.goto("/console/");
-  await soon(() => figure(own, "Balance").innerText()).toBe("$12.50");
+  await own.getByText("Your balance is $12.50.").waitFor();
   await own.getByRole("link", { name: "Money" }).click();
   await own.getByText("A welcome").waitFor();
 

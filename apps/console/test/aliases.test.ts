@@ -54,8 +54,10 @@ test("an admin creates aliases for everyone, and agents can be saved with them",
   const user = await pageOf(await gantry.newUser("builder"));
   await user.goto("/console/agents/new");
   await user.getByLabel("Name", { exact: false }).first().fill("Helper");
-  await user.getByLabel("Goal").fill("Help.");
-  await user.getByLabel("Model", { exact: true }).fill("smart");
+  await user.getByLabel("Goal (required)").fill("Help.");
+  // Only admins can list aliases for everyone.
+  await user.getByLabel("Model", { exact: true }).selectOption("Enter a name…");
+  await user.getByLabel("Model name").fill("smart");
   await user.getByRole("button", { name: "Create agent" }).click();
   await user.getByRole("heading", { name: "Helper" }).waitFor();
   expect(await user.getByText("smart", { exact: true }).count()).toBeGreaterThan(0);

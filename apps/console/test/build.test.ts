@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { brotliCompressSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 const checkout = fileURLToPath(new URL("../../..", import.meta.url));
@@ -14,7 +15,16 @@ let copy: string;
 
 beforeEach(async () => {
   copy = await mkdtemp(join(tmpdir(), "gantry-build-"));
-  const needed = ["package.json", "package-lock.json", "tsconfig.json", "scripts", "apps/console", "packages"];
+  const needed = [
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+    "scripts",
+    "apps/console",
+    "docs",
+    "examples/agents",
+    "packages",
+  ];
   for (const path of needed) {
     await cp(join(checkout, path), join(copy, path), { recursive: true, filter: isSource });
   }
@@ -37,11 +47,21 @@ const script = async () => {
   return readFile(inConsole(`dist/assets/${assets.find((name) => /^index-.*\.js$/.test(name))}`), "utf8");
 };
 
+/** Of all scripts that the page itself asks for, compressed. Charts, Markdown and pages are loaded when needed. */
+async function initialScriptBytes(): Promise<number> {
+  const html = await readFile(inConsole("dist/index.html"), "utf8");
+  const names = new Set(Array.from(html.matchAll(/\/console\/(assets\/[\w.-]+\.js)"/g), ([, name = ""]) => name));
+  const scripts = await Promise.all([...names].map((name) => readFile(inConsole(`dist/${name}`))));
+  expect(scripts.length).toBeGreaterThan(0);
+  return scripts.reduce((sum, bytes) => sum + brotliCompressSync(bytes).length, 0);
+}
+
 test("the console is built for production only when its sources change", async () => {
   expect(await build()).toMatchObject({ code: 0, output: expect.stringContaining("Building the console") });
   expect(await readFile(inConsole("dist/index.html"), "utf8")).toMatch(/src="\/console\/assets\/index-[\w-]+\.js"/);
   // A text that only development builds of React contain.
   expect(await script()).not.toContain("Each child in a list should have a unique");
+  expect(await initialScriptBytes()).toBeLessThan(180_000);
   expect(await build()).toEqual({ code: 0, output: "" });
 
   await writeFile(inConsole("src/new.test.ts"), "// Tests are not sources.");

@@ -111,9 +111,9 @@ test("an Ollama is connected, tested, imported and called within one visit", asy
   await page.goBack();
   ollama.llm.script = () => ({ text: "Hello from the rack" });
   await models.getByRole("link", { name: "Open playground" }).first().click();
-  await page.getByLabel("Prompt (required)").fill("Speak");
-  await page.getByRole("button", { name: "Run", exact: true }).click();
-  await page.getByText("Hello from the rack").waitFor();
+  await page.getByLabel("Message").fill("Speak");
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByText("Hello from the rack").first().waitFor();
 
   // Back leads through the steps.
   await page.goBack();

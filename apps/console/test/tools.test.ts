@@ -7,7 +7,7 @@ import { selfSigned } from "../../server/src/engines/net/self-signed.fixture.ts"
 import { type EverythingServer, everythingServer } from "../../server/src/engines/tools/everything-server.fixture.ts";
 import { serveTenant, type TenantServer } from "../../server/src/features/connectors/idp/tenant-server.fixture.ts";
 import { consoleTest } from "./support/console-test.ts";
-import { rowOf, soon, toast } from "./support/on-page.ts";
+import { descriptionOf, rowOf, soon, toast } from "./support/on-page.ts";
 
 let folder: string;
 let tools: EverythingServer;
@@ -37,6 +37,7 @@ test("a tool server is connected, its tools are listed, and it is deleted", asyn
   const add = form.getByRole("button", { name: "Connect", exact: true });
   await form.getByLabel("Name").fill("not a name");
   await form.getByLabel("URL").fill(tools.url);
+  expect(await descriptionOf(form.getByLabel("URL"))).toContain("Private addresses work only if the operator allows");
   await add.click();
   await soon(() => form.getByLabel("Name").getAttribute("aria-invalid")).toBe("true");
   await form.getByLabel("Name").fill("everything");

@@ -5,7 +5,7 @@ import type { GantryNode } from "../../server/test/support/gantry.ts";
 import { inTurn, type ScriptedLlm, startScriptedLlm } from "../../server/test/support/scripted-llm.ts";
 import { test } from "./support/console-test.ts";
 import { putAgent, putModel, textModel } from "./support/fixtures.ts";
-import { descriptionOf, soon, toast } from "./support/on-page.ts";
+import { descriptionOf, rowOf, soon, toast } from "./support/on-page.ts";
 
 /** Sets the flag if the page treats it as markup. */
 const element = "<img src=x onerror=window.wasRun=1>";
@@ -47,6 +47,10 @@ async function expectHarmless(
   await shown.waitFor().catch((error) => {
     throw new Error(`${path} does not show the text`, { cause: error });
   });
+  await expectNoMarkup(page, path);
+}
+
+async function expectNoMarkup(page: Page, path: string): Promise<void> {
   const found = await page.evaluate(`({
     wasRun: window.wasRun,
     elements: document.querySelectorAll('img[src="x"]').length,
@@ -54,7 +58,7 @@ async function expectHarmless(
       .map((link) => link.getAttribute("href") ?? link.getAttribute("action"))
       .filter((target) => /^\\s*(javascript|data|vbscript):/i.test(target)),
     beyond: document.documentElement.scrollWidth - window.innerWidth,
-    cut: [...document.querySelectorAll("table")]
+    cut: [...document.querySelectorAll("table:not(.sr-only *)")]
       .filter((table) => table.scrollWidth > table.parentElement.clientWidth)
       .map((table) => table.getAttribute("aria-label")),
     broken: [...document.querySelectorAll("[role=tab]")]
@@ -92,13 +96,17 @@ test("texts of models and their outputs are harmless", async ({ gantry, page }) 
   await expectAllHarmless(page, ["models", `${model}?tab=details`, `${model}?tab=api`, model]);
   await page.locator("[name=prompt]").fill(text);
   await page.getByRole("button", { name: "Run", exact: true }).click();
-  await page.getByText("Done", { exact: true }).waitFor();
+  await page.getByText("Prediction succeeded").waitFor({ state: "attached" });
   await expectHarmless(page, "a result");
 
-  await page.goto("/console/usage");
-  await page.getByRole("button", { name: "admin/hostile" }).click();
-  await page.getByRole("dialog").getByText(address).waitFor();
-  await expectHarmless(page, "a result in the usage");
+  await page.getByRole("link", { name: "Details", exact: true }).click();
+  await page.waitForURL("**/console/predictions/pred_*");
+  await page.locator("main").getByText(address).first().waitFor();
+  await expectHarmless(page, "the page of a prediction");
+
+  await page.goto("/console/predictions");
+  await rowOf(page, "Predictions", "admin/hostile").first().waitFor();
+  await expectHarmless(page, "the list of predictions");
 });
 
 /** A public agent on the hostile model. */
@@ -143,9 +151,17 @@ test("confirmations, tool results and outputs of a run are harmless", async ({ g
   await confirmation.getByLabel("Reason").fill(text);
   await confirmation.getByRole("button", { name: "Approve" }).click();
   await page.getByRole("tabpanel").getByText(address).waitFor();
-  for (const call of await page.locator("summary").all()) await call.click();
   await expectHarmless(page, "a finished run");
-  await expectAllHarmless(page, ["runs"]);
+  for (const step of await page.getByRole("treeitem").all()) {
+    await step.click();
+    const sheet = page.getByRole("dialog");
+    if (!(await sheet.isVisible())) continue;
+    for (const message of await sheet.locator("summary").all()) await message.click();
+    await expectNoMarkup(page, "a step");
+    await page.keyboard.press("Escape");
+    await sheet.waitFor({ state: "detached" });
+  }
+  await expectAllHarmless(page, ["runs", "approvals?status=approved"]);
 });
 
 test("names of drives, files and keys, and reasons of credits are harmless", async ({ gantry, page }) => {

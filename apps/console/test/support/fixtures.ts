@@ -1,20 +1,7 @@
 import { expect } from "vitest";
 import type { GantryNode } from "../../../server/test/support/gantry.ts";
 
-const text = { type: "string" };
-
-export const textModel = (url: string, changes: object = {}) => ({
-  title: "A language model",
-  kind: "text",
-  visibility: "public",
-  capacity: 10,
-  context_window: 8000,
-  pricing: { per_million_input_tokens: 1, per_million_output_tokens: 10 },
-  input: { type: "object", properties: { prompt: { ...text, title: "Prompt" } }, required: ["prompt"] },
-  output: { type: "object", properties: { output: { ...text, isStream: true } }, required: ["output"] },
-  backend: { type: "openai-chat", url, model: "any" },
-  ...changes,
-});
+export { textModel } from "./text-model.ts";
 
 export async function putModel(gantry: GantryNode, name: string, manifest: object): Promise<void> {
   const put = await gantry.call("PUT", `/api/v1/admin/${name}`, { json: manifest });

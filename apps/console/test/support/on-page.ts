@@ -12,6 +12,10 @@ export const figure = (page: Page, name: string): Locator =>
     .locator("dd")
     .first();
 
+/** A figure of the overview, which is a link. */
+export const tile = (page: Page, name: string): Locator =>
+  page.getByRole("list", { name: "Figures" }).getByRole("link", { name });
+
 /** The hint or error of a field. */
 export async function descriptionOf(field: Locator): Promise<string> {
   const id = await field.getAttribute("aria-describedby");
