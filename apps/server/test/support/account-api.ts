@@ -2,8 +2,10 @@ import { Writable } from "node:stream";
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
 import { pino } from "pino";
 import { type Accounts, openAccounts } from "../../src/features/accounts/index.ts";
+import { openAudit } from "../../src/features/audit/index.ts";
 import { openBilling } from "../../src/features/billing/index.ts";
 import { readStorage } from "../../src/features/files/index.ts";
+import { openSeries } from "../../src/features/series/index.ts";
 import { accountApi } from "../../src/http/account-api/account-api.ts";
 import { sessionRoutes } from "../../src/http/console-api/session-routes.ts";
 import { createServer } from "../../src/http/foundation/server.ts";
@@ -57,11 +59,19 @@ export async function accountsUnderTest(): Promise<AccountsUnderTest> {
   await app.register(accountApi, {
     accounts,
     billing: openBilling({ database }),
+    series: openSeries({ database }),
+    keeps: { inputs: true, result_days: 30, usage_days: 400, delivery_days: 30 },
     storageOf: (userId) => readStorage(database.sql, userId),
     clock,
     version: "0.0.0",
   });
-  await app.register(sessionRoutes, { accounts, clock, publicUrl: undefined });
+  await app.register(sessionRoutes, {
+    accounts,
+    audit: openAudit({ database }),
+    clock,
+    publicUrl: undefined,
+    traceUrl: undefined,
+  });
 
   const call: AccountsUnderTest["call"] = async (method, url, { key, body, headers } = {}) => {
     const response = await app.inject({

@@ -96,6 +96,9 @@ export async function startAgentRuns(): Promise<AgentRuns> {
       for (const path of ["", "/events/list", "/confirmations"]) {
         parts.push((await get(`/v1/runs/${runId}${path}`, by)).text);
       }
+      const { text, body } = await get(`/v1/runs/${runId}/trace`, by);
+      parts.push(text);
+      for (const { id } of body.steps) parts.push((await get(`/v1/runs/${runId}/trace/${id}`, by)).text);
       return parts.join("\n");
     },
     async close() {

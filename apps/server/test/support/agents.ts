@@ -128,10 +128,11 @@ export async function agentsUnderTest(owned: OwnedThings = { drives: {}, toolSer
       ),
     connectorProblem: async () => undefined,
   });
+  const marketplace = openMarketplace({ database });
   const app = createServer({ log, publicUrl: undefined, authenticate: accounts.authenticate });
   await app.register(agentsApi, {
     log,
-    routes: [agentRoutes(agents), marketplaceRoutes(openMarketplace({ database }), agents), toolRoutes(agents.tools)],
+    routes: [agentRoutes(agents, marketplace), marketplaceRoutes(marketplace, agents), toolRoutes(agents.tools)],
   });
 
   const call: AgentsUnderTest["call"] = async (method, path, who, body) => {

@@ -7,4 +7,6 @@ export function clearEnvironment(environment: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(environment)) if (foreign.test(name)) delete environment[name];
   // Nor on a language model that runs there.
   environment.GANTRY_FIND_MODELS = "0";
+  // Nor on its number of processors.
+  environment.GANTRY_PROCESSES = "1";
 }

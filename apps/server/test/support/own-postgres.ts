@@ -33,7 +33,7 @@ export interface OwnPostgres {
 const password = "own";
 const startWithinMs = 60_000;
 
-export async function startOwnPostgres(): Promise<OwnPostgres> {
+export async function startOwnPostgres(settings: Record<string, string | number> = {}): Promise<OwnPostgres> {
   const home = await mkdtemp(join(tmpdir(), "gantry-postgres-"));
   const account = await chooseAccount(await findBinaries(), home, () => undefined);
   const cluster = clusterIn(account);
@@ -46,7 +46,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   async function start(): Promise<void> {
     const until = Date.now() + startWithinMs;
     for (;;) {
-      postmaster = await spawnPostmaster(cluster, port, { max_connections: 200 });
+      postmaster = await spawnPostmaster(cluster, port, { max_connections: 200, ...settings });
       // It refuses to start while backends of the killed one still run: retry on the same port.
       while (!isOver()) {
         const file = await readPostmasterFile(cluster);

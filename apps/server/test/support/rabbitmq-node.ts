@@ -16,6 +16,7 @@ export interface RabbitMqNode {
   /** The same over TLS. The certificate is for `localhost`, signed by `caFile`. */
   tlsUrl(virtualHost: number): string;
   caFile: string;
+  pid(): number;
   /** Resolves when the node accepts connections. */
   start(): Promise<void>;
   /** kill -9 */
@@ -110,6 +111,7 @@ async function createNode(virtualHosts: number): Promise<RabbitMqNode> {
     url: (virtualHost) => `amqp://guest:guest@127.0.0.1:${port}/${virtualHost}`,
     tlsUrl: (virtualHost) => `amqps://guest:guest@localhost:${tlsPort}/${virtualHost}`,
     caFile,
+    pid: () => broker?.pid ?? 0,
     async start() {
       const starting = await run(server);
       broker = starting;
