@@ -218,8 +218,9 @@ describe("a backup", () => {
     expect(await stat(nightly).catch(({ code }) => code)).toBe("ENOENT");
     const apart = await gantryCommand(["backup", join(nightly, "x.tar"), "--no-files"], env);
     expect([apart.code, apart.stderr]).toEqual([1, `Folder ${nightly} does not exist. Create it first.\n`]);
-    const there = await gantryCommand(["backup", `${folder}/`, "--no-files"], env);
-    expect([there.code, there.stdout]).toEqual([0, expect.stringMatching(/kept\/gantry-[^/]*\.tar: /)]);
+    const there = await gantryCommand(["backup", `${folder}/`, "--no-files", "--json"], env);
+    const path = expect.stringMatching(/kept\/gantry-[^/]*\.tar$/);
+    expect(JSON.parse(there.stdout)).toMatchObject({ path, files: 0, missing: [], keys: expect.any(Array) });
     const nowhere = await gantryCommand(["backup", join(scratch, "x.tar")], { GANTRY_HOME: join(scratch, "no-home") });
     expect(nowhere.stderr).toContain("does not contain Gantry data");
   }, 60_000);
@@ -413,6 +414,6 @@ describe("gantry ledger verify", () => {
     const nothing = await gantryCommand(["ledger", "verify"], { DATABASE_URL: url });
     expect([nothing.code, nothing.stderr]).toEqual([2, "This database does not contain Gantry tables\n"]);
     const unsaid = await gantryCommand(["ledger"], { DATABASE_URL: url });
-    expect([unsaid.code, unsaid.stderr]).toEqual([2, "Usage: gantry ledger verify [--url URL] [--key KEY]\n"]);
+    expect([unsaid.code, unsaid.stderr]).toEqual([2, expect.stringContaining("gantry ledger verify ")]);
   }, 60_000);
 });

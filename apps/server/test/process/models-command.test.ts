@@ -96,7 +96,7 @@ test("says in a line what is wrong", async () => {
     await models(["test", "ollama"], { key: "wrong" }),
   ];
   expect(refused.map(({ code }) => code)).toEqual([1, 1, 1]);
-  expect(refused[2]?.stderr).toBe("The API key is missing or invalid. Set it with GANTRY_KEY.\n");
+  expect(refused[2]?.stderr).toBe("The API key is missing or invalid. Run gantry login, or set GANTRY_KEY.\n");
   const wrong = [
     await models(["connect"], { key }),
     await models(["connect", "--type", "toaster"], { key }),

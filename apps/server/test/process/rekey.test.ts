@@ -14,11 +14,13 @@ import { sealContext } from "../../src/features/connectors/idp/stored-connector.
 import { secretContext } from "../../src/features/runs/work/tool-calls.ts";
 import { openSecrets } from "../../src/features/secrets/index.ts";
 import { openServer, sealAuth } from "../../src/features/tool-servers/use-server.ts";
+import { verificationContext } from "../../src/features/triggers/trigger.ts";
 import { createSigningSecrets } from "../../src/features/webhooks/signing-secrets.ts";
 import { openTarget, sealWebhook } from "../../src/features/webhooks/webhook.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { testDatabase } from "../support/database.ts";
 import { gantryCommand, startCommand } from "../support/gantry-command.ts";
+import { fillOAuth, openOAuth } from "../support/sealed-oauth.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { adminKey, endEverything, type ServerProcess, startServer } from "./server-process.ts";
 
@@ -88,6 +90,26 @@ async function fill(database: Database, vault: Vault, userId: string): Promise<v
   await database.sql`
     insert into idp_connectors (user_id, domain, sealed_token, token_last4)
     values (${userId}, 'tenant.example.test', ${token as Buffer}, 'nant')`;
+  const ofRunWebhook = sealWebhook(vault, { userId, predictionId: "run_1" }, webhook);
+  const trigger = vault.seal("of-a-sender", verificationContext(userId, "trg_1"));
+  await database.sql`
+    with agent as (
+      insert into agents (id, owner_id, slug, visibility, latest_revision_id, created_at, updated_at)
+      values ('agt_1', ${userId}, 'one', 'private', 'rev_1', now(), now())
+    )
+    insert into agent_revisions (id, agent_id, number, status, snapshot, warnings, created_at)
+    values ('rev_1', 'agt_1', 1, 'draft', '{}', '[]', now())`;
+  await database.sql`
+    insert into runs (id, agent_id, revision_id, owner_id, user_id, key_id, input, timeout_ms, max_steps, base_url)
+    values ('run_1', 'agt_1', 'rev_1', ${userId}, ${userId}, 'key_1', '{}', 1, 1, '')`;
+  await database.sql`
+    insert into run_webhooks (run_id, user_id, destination, target, events)
+    values ('run_1', ${userId}, ${ofRunWebhook.destination}, ${ofRunWebhook.target as Buffer}, '{done}')`;
+  await database.sql`
+    insert into triggers (id, owner_id, agent_id, key_id, secret_hash, verification, verification_secret, enabled, overlap,
+      approve, connectors)
+    values ('trg_1', ${userId}, 'agt_1', 'key_1', '\\x00', '{"type":"github"}', ${trigger as Buffer}, true, 'parallel',
+      '{}', '{}')`;
   const ofRun = vault.seal("made-by-a-tool", secretContext("run_1", "sec_1"));
   await database.sql`
     insert into run_secrets (id, run_id, field, sealed, expires_at)
@@ -98,6 +120,7 @@ async function fill(database: Database, vault: Vault, userId: string): Promise<v
     insert into tool_servers (id, owner_id, name, url, connection_type, auth_type, sealed_credential, status) values
       ('mcp_1', ${userId}, 'one', ${place.url}, 'sse', 'bearer', ${auth.sealedCredential as Buffer}, 'connected'),
       ('mcp_2', ${userId}, 'two', ${place.url}, 'sse', null, null, 'connected')`;
+  await fillOAuth(database, vault, userId);
 }
 
 /** All values, opened by the features that own them. */
@@ -108,6 +131,8 @@ async function openAll(database: Database, vault: Vault, userId: string) {
     select webhook_target as target from live_predictions where id = 'pred_1'`;
   const [delivery] = await sql<{ target: Uint8Array }[]>`select target from webhook_deliveries where id = 'dlv_1'`;
   const [connector] = await sql<{ token: Uint8Array }[]>`select sealed_token as token from idp_connectors`;
+  const [ofRunWebhook] = await sql<{ target: Uint8Array }[]>`select target from run_webhooks`;
+  const [trigger] = await sql<{ secret: Uint8Array }[]>`select verification_secret as secret from triggers`;
   const [ofRun] = await sql<{ sealed: Uint8Array }[]>`select sealed from run_secrets where id = 'sec_1'`;
   const [server] = await sql`
     select id, owner_id as "ownerId", revision, url, connection_type as "connectionType", auth_header as "authHeader",
@@ -119,13 +144,16 @@ async function openAll(database: Database, vault: Vault, userId: string) {
     live: openTarget(vault, { userId, predictionId: "pred_1" }, live?.target ?? new Uint8Array()),
     delivery: openTarget(vault, { userId, predictionId: "pred_2" }, delivery?.target ?? new Uint8Array()),
     connector: vault.open(connector?.token ?? new Uint8Array(), sealContext(userId, "tenant.example.test")),
+    ofRunWebhook: openTarget(vault, { userId, predictionId: "run_1" }, ofRunWebhook?.target ?? new Uint8Array()),
+    trigger: vault.open(trigger?.secret ?? new Uint8Array(), verificationContext(userId, "trg_1")),
     ofRun: vault.open(ofRun?.sealed ?? new Uint8Array(), secretContext("run_1", "sec_1")),
+    oauth: await openOAuth(database, vault, userId),
     server: openServer(context, server as unknown as Parameters<typeof openServer>[1]).target.header,
   };
 }
 
-/** One secret, two signing secrets, two targets, a token, a credential, a secret of a run. */
-const sealedTexts = 8;
+/** One secret, two signing secrets, three targets, a token, a credential, secrets of a run and a trigger, four of OAuth. */
+const sealedTexts = 14;
 
 interface Place {
   database: Database;
@@ -174,15 +202,35 @@ async function sealedNow({ sql }: Database): Promise<string[]> {
   return found.sort();
 }
 
-test("every bytea column is either resealed or a hash", async () => {
+test("every bytea column is either resealed, a hash or a vector", async () => {
   const { database, drop } = await testDatabase();
   try {
     const rows = await database.sql<{ name: string }[]>`
       select table_name || '.' || column_name as name from information_schema.columns
       where table_schema = 'public' and data_type = 'bytea' order by 1`;
-    const hashes = ["api_keys.secret_hash", "retired_key_pairs.secret_hash", "sign_in_links.token_hash"];
+    const others = [
+      "api_keys.secret_hash",
+      "audit_chain.deleted_hash",
+      "audit_chain.hash",
+      "audit_records.hash",
+      "drive_chunks.embedding",
+      "drive_index_vectors.embedding",
+      "drive_index_vectors.hash",
+      "oauth_access_tokens.secret_hash",
+      "oauth_clients.secret_hash",
+      "oauth_connections.code_hash",
+      "oauth_connections.family_hash",
+      "oauth_connections.refresh_hash",
+      "oauth_connections.replaced_hash",
+      // Useless without the refresh token that was replaced.
+      "oauth_connections.replaced_salt",
+      "password_resets.token_hash",
+      "retired_key_pairs.secret_hash",
+      "sign_in_links.token_hash",
+      "triggers.secret_hash",
+    ];
     const sealed = sealedColumns.map(({ table, column }) => `${table}.${column}`);
-    expect(rows.map(({ name }) => name)).toEqual([...hashes, ...sealed].sort());
+    expect(rows.map(({ name }) => name)).toEqual([...others, ...sealed].sort());
   } finally {
     await drop();
   }

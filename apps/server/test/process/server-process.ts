@@ -7,6 +7,8 @@ import { waitFor } from "../support/wait-for.ts";
 
 const mainFile = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
+const ofTests = { GANTRY_FIND_MODELS: "0", GANTRY_PROCESSES: "1" };
+
 export const adminKey = "admin-key-of-process-tests-0123456789";
 
 export interface ServerProcess {
@@ -14,7 +16,7 @@ export interface ServerProcess {
   stdout(): string;
   stderr(): string;
   /** The printed address; rejects when the process ended first. */
-  url(): Promise<string>;
+  url(withinMs?: number): Promise<string>;
   kill(signal: NodeJS.Signals): void;
   readonly exit: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
@@ -26,7 +28,7 @@ export interface ServerProcess {
 export function startServer(env: Record<string, string>, prefix: readonly string[] = []): ServerProcess {
   const [file = process.execPath, ...args] = [...prefix, process.execPath, mainFile];
   const child: ChildProcess = spawn(file, args, {
-    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", PORT: "0", GANTRY_FIND_MODELS: "0", ...env },
+    env: { ...ofTests, PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", PORT: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";
@@ -53,8 +55,8 @@ export function startServer(env: Record<string, string>, prefix: readonly string
     stderr: () => stderr,
     exit,
     kill: (signal) => void child.kill(signal),
-    async url() {
-      await waitFor("the server to listen", () => ended || printed() !== undefined, 60_000);
+    async url(withinMs = 60_000) {
+      await waitFor("the server to listen", () => ended || printed() !== undefined, withinMs);
       const url = printed();
       if (url === undefined) throw new Error(`the server ended:\n${stdout}${stderr}`);
       return url;

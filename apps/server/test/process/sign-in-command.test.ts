@@ -34,3 +34,15 @@ test("reports in one line why it has no link", async () => {
     expect([stdout, stderr.trim().split("\n").length]).toEqual(["", 1]);
   }
 }, 40_000);
+
+test("lists and ends sessions, and prints a link that sets a password", async () => {
+  const run = (args: string[], key = annsKey) => gantryCommand(args, { GANTRY_URL: gantry.url, GANTRY_KEY: key });
+  await gantry.call("POST", "/console/api/session", { key: "", json: { key: annsKey } });
+  const listed = await run(["sessions", "list", "--json"]);
+  expect(listed.stdout).toContain('"signed_in_with"');
+  expect((await run(["sessions", "revoke", "--yes"])).stdout).toBe("Ended all sessions.\n");
+  expect((await run(["sessions", "list"])).stdout).not.toContain("key");
+  const link = await run(["users", "reset-password", "ann"], gantry.adminKey);
+  expect(link.stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/console\/reset-password#[\w-]{43}\n$/);
+  expect((await run(["users", "reset-password", "ann"])).code).toBe(1);
+}, 40_000);

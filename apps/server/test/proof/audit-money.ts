@@ -1,10 +1,9 @@
 import type { Database } from "../../src/engines/database/index.ts";
 import { reservationOf, verifyLedger } from "../../src/features/billing/index.ts";
 import { type Micros, microsOfDollars, priceOf } from "../../src/kernel/money.ts";
-import type { Cluster } from "../support/cluster.ts";
 import { type Answer, call } from "./client.ts";
 import type { StormUser } from "./money-storm.ts";
-import { maxTokens, type Observation, type StormModel, stormModels } from "./paid-calls.ts";
+import { maxTokens, type Observation, type Servers, type StormModel, stormModels } from "./paid-calls.ts";
 import type { Upstreams } from "./upstreams.ts";
 
 interface EndedRow {
@@ -27,7 +26,7 @@ const longestPrompt = 60;
 /** Checks the ledger once all work has ended. Returns faults in sentences; an empty list is the proof. */
 export async function auditMoney(storm: {
   database: Database;
-  cluster: Cluster;
+  cluster: Servers;
   upstreams: Upstreams;
   users: readonly StormUser[];
   keys: ReadonlyMap<string, string>;
@@ -66,6 +65,7 @@ async function leftOvers(database: Database): Promise<string[]> {
     union all select 'models with running or waiting ones', count(*)::int from model_slots
       where running <> 0 or waiting <> 0
     union all select 'keys with reservations', count(*)::int from key_months where reserved_micros <> 0
+    union all select 'days with reservations', count(*)::int from key_days where reserved_micros <> 0
     union all select 'predictions without usage', count(*)::int from ended_predictions e
       where not exists (select 1 from usage u where u.request_id = e.id)`;
   return rows.filter((row) => row.n !== 0).map((row) => `${row.n} ${row.what} are left`);
@@ -112,9 +112,10 @@ function repeatedWork(seen: readonly Observation[], byId: ReadonlyMap<string, En
 
 /** Done is charged for everything, cancelled for tokens and time, failed for nothing; never twice. */
 function rightPrice(row: EndedRow, upstreams: Upstreams): string[] {
-  const { pricing } = stormModels[row.model as StormModel];
+  const { pricing, timeout_seconds: longest } = stormModels[row.model as StormModel];
   const used = {
-    seconds: (row.inferenceMs ?? 0) / 1000,
+    // On a slow machine a call can outlast its time limit. No more than the reserved seconds are charged.
+    seconds: Math.min((row.inferenceMs ?? 0) / 1000, longest),
     inputTokens: row.inputTokens ?? 0,
     cachedTokens: row.cachedTokens ?? 0,
     cacheWriteTokens: 0,
@@ -176,7 +177,7 @@ async function readSurely(read: () => Promise<Answer>): Promise<Answer> {
 
 /** Usage, ledger, expenses and balance agree, also over HTTP. */
 async function sameSums(
-  { cluster, keys }: { cluster: Cluster; keys: ReadonlyMap<string, string> },
+  { cluster, keys }: { cluster: Servers; keys: ReadonlyMap<string, string> },
   user: StormUser,
   rows: readonly EndedRow[],
 ): Promise<string[]> {

@@ -3,7 +3,7 @@ import { startOwnPostgres } from "../support/own-postgres.ts";
 import { ownRabbitMq } from "../support/rabbitmq.ts";
 import { type Engine, runCrashStorm } from "./crash-storm.ts";
 
-// `npm run soak` runs 1,000 jobs with a random seed.
+// `npm run soak -- --storms` runs 1,000 jobs with a random seed.
 async function expectNoFaults(brokers: Engine[], env: Record<string, string>): Promise<void> {
   const postgres = await startOwnPostgres();
   const lines: string[] = [];

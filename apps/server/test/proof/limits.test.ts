@@ -148,10 +148,10 @@ describe("parallel predictions", () => {
   });
 });
 
-describe("the monthly limit of a key", () => {
+describe.each(["monthly", "daily"])("the %s limit of a key", (period) => {
   test("counts reservations: 5 of 20 at once, and failures release theirs", async () => {
-    const name = fresh("monthly");
-    const key = await newUser(anyUrl(), name, { key: { monthly_limit: 0.05 } });
+    const name = fresh(period);
+    const key = await newUser(anyUrl(), name, { key: { [`${period}_limit`]: 0.05 } });
     const predict = (url: string, prompt: string) =>
       call(url, "POST", "/api/v1/admin/wide/predict", { key, form: { prompt } });
     const failed = await crowd(5, (url) => predict(url, promptFor(name, { end: "fail" })));
@@ -172,10 +172,43 @@ describe("the monthly limit of a key", () => {
       expect(answer.body).toEqual({ detail: "Insufficient funds", status_code: 403 });
     // The limit is spent, and nothing is reserved.
     expect((await predict(anyUrl(), promptFor(name))).status).toBe(403);
-    const [month] = await database.sql`
-      select m.spent_micros as spent, m.reserved_micros as reserved from key_months m
+    const counters = database.sql(period === "monthly" ? "key_months" : "key_days");
+    const [counter] = await database.sql`
+      select m.spent_micros as spent, m.reserved_micros as reserved from ${counters} m
       join api_keys k on k.id = m.key_id join users u on u.id = k.user_id where u.username = ${name}`;
-    expect(month).toEqual({ spent: 50_000, reserved: 0 });
+    expect(counter).toEqual({ spent: 50_000, reserved: 0 });
+  });
+});
+
+describe("the tokens a minute of a key", () => {
+  test("are exact: 5 of 20 at once fit, and ends make room", async () => {
+    const name = fresh("tokens");
+    const { url } = cluster.nodes[0] as Cluster["nodes"][number];
+    const pricing = { per_million_input_tokens: 1 };
+    await putModel(url, name, { capacity: 1000, pricing, backend: { type: "cog", url: upstreams.cogUrl } });
+    const key = await newUser(anyUrl(), name, { key: { daily_limit: 1, tokens_per_minute: 21_600 } });
+    // Without a limit an answer counts as 1,000 tokens or more, so five or fewer fit.
+    const predict = (at: string) =>
+      call(at, "POST", `/api/v1/admin/${name}/predict`, { key, form: { prompt: promptFor(name, { end: "hang" }) } });
+    let refused = 0;
+    const calls = crowd(20, async (at) => {
+      const answer = await predict(at);
+      if (answer.status !== 200) refused++;
+      return answer;
+    });
+    await waitFor("the refusals", () => refused + upstreams.open === 20 && refused > 0);
+    const [{ held, most }] = (await database.sql`
+      select sum(l.reserved_tokens)::int as held, max(l.reserved_tokens)::int as most from live_predictions l
+      join users u on u.id = l.user_id where u.username = ${name}`) as [{ held: number; most: number }];
+    expect(held).toBeLessThanOrEqual(21_600);
+    expect(held + most).toBeGreaterThan(21_600);
+    releaseAll();
+    const answers = await calls;
+    expect(withStatus(answers, 200).length + withStatus(answers, 429).length).toBe(20);
+    const used = database.sql<{ n: number }[]>`
+      select tokens_in(t.window_tokens)::int as n from key_tokens t join api_keys k on k.id = t.key_id
+      join users u on u.id = k.user_id where u.username = ${name}`;
+    expect((await used)[0]?.n).toBeLessThan(held);
   });
 });
 

@@ -167,7 +167,7 @@ function countTold(seen: readonly Observation[]): Record<string, number> {
 }
 
 /** The lowest available balance of each user, as sampled. */
-function watchWallets(database: Database): { stop(): Promise<Map<string, number>> } {
+export function watchWallets(database: Database, everyMs = 100): { stop(): Promise<Map<string, number>> } {
   const lowest = new Map<string, number>();
   let stopped = false;
   const watching = (async () => {
@@ -177,7 +177,7 @@ function watchWallets(database: Database): { stop(): Promise<Map<string, number>
         select u.username as name, w.balance_micros - w.reserved_micros as available
         from wallets w join users u on u.id = w.user_id`.catch(() => []);
       for (const { name, available } of rows) lowest.set(name, Math.min(available, lowest.get(name) ?? available));
-      await sleep(100);
+      await sleep(everyMs);
     }
   })();
   return {
@@ -189,7 +189,7 @@ function watchWallets(database: Database): { stop(): Promise<Map<string, number>
   };
 }
 
-async function untilRunsEnd(database: Database, longestMs = 90_000): Promise<void> {
+export async function untilRunsEnd(database: Database, longestMs = 90_000): Promise<void> {
   for (const until = Date.now() + longestMs; ; ) {
     const rows = await database.sql<{ id: string; status: string }[]>`
       select id, status from runs where status in ('pending', 'running') limit 5`.catch(() => undefined);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { testDatabaseUrl } from "../support/database.ts";
 import { runMoneyStorm } from "./money-storm.ts";
 
-// `npm run soak` uses a random seed and many rounds.
+// `npm run soak -- --storms` uses a random seed and many rounds.
 test("three processes, 500 paid calls at once, kills and disconnects: every micro-dollar is accounted for", async () => {
   const lines: string[] = [];
   const report = await runMoneyStorm({

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pricing } from "@gantry/wire";
-import type { Cluster } from "../support/cluster.ts";
 import { readStream } from "../support/read-stream.ts";
 import { call, send } from "./client.ts";
 import type { Random } from "./random.ts";
@@ -76,11 +75,16 @@ export function planCall(random: Random, user: string, mark: string, spreadMs: n
   };
 }
 
+/** The servers that accept calls now. */
+export interface Servers {
+  up(): readonly { url: string }[];
+}
+
 const mostTries = 4;
 
 /** Makes one planned call through a running node. Reports the outcome of each attempt. */
 export async function carryOut(
-  cluster: Cluster,
+  cluster: Servers,
   random: Random,
   keys: ReadonlyMap<string, string>,
   plan: PlannedCall,
@@ -96,7 +100,7 @@ export async function carryOut(
   }
 }
 
-async function attemptOnce(cluster: Cluster, random: Random, key: string, plan: PlannedCall): Promise<Observation> {
+async function attemptOnce(cluster: Servers, random: Random, key: string, plan: PlannedCall): Promise<Observation> {
   const [first, ...others] = cluster.up();
   if (!first) {
     await sleep(100);

@@ -7,7 +7,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 const writesOfRuns = {
   claim: "from claim_runs(",
   write: "from write_runs(",
-  settlement: "from write_predictions(",
+  settlement: "from write_batch(",
   child: "insert into runs",
 } as const;
 
@@ -73,7 +73,7 @@ function parameterOf(bind: Buffer, n: number): string {
   return bind.toString("utf8", at + 4, at + 4 + bind.readInt32BE(at));
 }
 
-/** The position of `ends` among the parameters of `write_predictions`. */
+/** The position of `ends` among the parameters of `write_batch`. */
 const ends = 4;
 
 /** A proxy between a server and its PostgreSQL that stops at one write. It parses the protocol to see each statement. */

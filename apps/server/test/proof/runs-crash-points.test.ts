@@ -11,7 +11,7 @@ afterAll(() => walk.close(), 60_000);
 
 const wrong = (report: BreakReport) => report.faults.map((fault) => `${nameOf(report.at)}: ${fault}`);
 
-/** Each point needs a server process and ten seconds until its death is detected. `npm run soak` covers all points. */
+/** Each point needs a server process and ten seconds until its death is detected. `npm run soak -- --storms` covers all points. */
 const tried = 10;
 const atOnce = 4;
 

@@ -4,8 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** The behaviour of an upstream, sent as the prompt's text. */
 export interface Script {
-  /** ok: answers; fail: a status of 500; cut: breaks the connection in the middle; hang: never answers. */
-  end: "ok" | "fail" | "cut" | "hang";
+  /**
+   * ok: answers; fail: a status of 500; busy: a status of 429; garbage: an answer that is not JSON; cut: breaks the
+   * connection in the middle; hang: never answers.
+   */
+  end: "ok" | "fail" | "busy" | "garbage" | "cut" | "hang";
   /** How long it takes. */
   ms: number;
   /** Number of words in a chat answer. */
@@ -105,7 +108,7 @@ export async function startUpstreams(): Promise<Upstreams> {
     await sleep(script.ms, undefined, { signal: gone });
     await released;
     if (script.end === "cut") return void response.destroy();
-    if (script.end === "fail") return void response.writeHead(500).end("{}");
+    if (isRefusal(script.end)) return refuse(script.end, response);
     response.once("finish", () => entry.completed++);
     response.writeHead(200, { "content-type": "application/json" });
     response.end(JSON.stringify({ status: "succeeded", output: `made of ${script.mark}` }));
@@ -113,11 +116,22 @@ export async function startUpstreams(): Promise<Upstreams> {
 
   async function chat(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const id = String(request.headers["idempotency-key"]);
-    const { messages } = JSON.parse(await textOf(request));
+    const { messages, stream } = JSON.parse(await textOf(request));
     const script = scriptOf(messages.at(-1).content);
     const { entry, gone } = arrive(id, script, response);
     const released = script.end === "hang" ? untilReleased(id, gone) : undefined;
-    if (script.end === "fail") return void response.writeHead(500).end("{}");
+    if (isRefusal(script.end)) return refuse(script.end, response);
+    const usage = { prompt_tokens: script.inputTokens, completion_tokens: script.outputTokens };
+    if (stream !== true) {
+      await sleep(script.ms, undefined, { signal: gone });
+      await released;
+      if (script.end === "cut") return void response.destroy();
+      response.once("finish", () => entry.completed++);
+      const message = { role: "assistant", content: "word ".repeat(script.words) };
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: "stop" }], usage }));
+      return;
+    }
     response.writeHead(200, { "content-type": "text/event-stream" });
     const say = (event: object) => response.write(`data: ${JSON.stringify(event)}\n\n`);
     for (let word = 0; word < script.words; word++) {
@@ -129,7 +143,7 @@ export async function startUpstreams(): Promise<Upstreams> {
       await sleep(script.ms / script.words, undefined, { signal: gone });
     }
     say({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] });
-    say({ choices: [], usage: { prompt_tokens: script.inputTokens, completion_tokens: script.outputTokens } });
+    say({ choices: [], usage });
     response.once("finish", () => entry.completed++);
     response.end("data: [DONE]\n\n");
   }
@@ -169,6 +183,16 @@ export async function startUpstreams(): Promise<Upstreams> {
       }),
   };
   return upstreams;
+}
+
+type Refusal = "fail" | "busy" | "garbage";
+
+const isRefusal = (end: Script["end"]): end is Refusal => end === "fail" || end === "busy" || end === "garbage";
+
+function refuse(end: Refusal, response: ServerResponse): void {
+  if (end === "fail") response.writeHead(500).end("{}");
+  else if (end === "busy") response.writeHead(429, { "retry-after": "1" }).end("{}");
+  else response.writeHead(200, { "content-type": "application/json" }).end("\u0000{not json");
 }
 
 const groupOf = (script: Script): string => script.mark.split("-", 1)[0] ?? "";
