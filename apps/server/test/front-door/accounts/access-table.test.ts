@@ -39,6 +39,9 @@ const asking = () => ({ ids: { run_id: ids.askingRunId ?? "" } });
 const samples: Record<string, () => Sample> = {
   "GET /metrics": () => ({}),
   "GET /console/api/session": () => ({ whole: 401, stranger: 401 }),
+  // Only a session may.
+  "GET /console/api/authorization": () => ({ whole: 403, stranger: 403 }),
+  "POST /console/api/authorization": () => json({}, { whole: 403, stranger: 403 }),
   "GET /api/v1": () => ({}),
   "GET /api/v1/openapi.json": () => ({}),
   "GET /api/v1/{owner}/{model}": () => ofModel,
@@ -71,21 +74,39 @@ const samples: Record<string, () => Sample> = {
   "GET /api/v2/openapi.json": () => ({}),
   "GET /api/v2/me": () => ({}),
   "GET /api/v2/usage": () => ({}),
+  "GET /api/v2/predictions": () => ({}),
+  "GET /api/v2/predictions/{id}": () => ({ ids: { id: ids.predictionId ?? "" } }),
+  "DELETE /api/v2/predictions/{id}": () => ({ ids: { id: ids.predictionId ?? "" } }),
   "GET /{username}/expenses": () => ({ stranger: 403 }),
   "ALL /{username}/expenses/{id}": () => ({ stranger: 405, whole: 405 }),
   "GET /api/v2/{username}/expenses": () => ({ stranger: 403 }),
   "ALL /api/v2/{username}/expenses/{id}": () => ({ stranger: 405, whole: 405 }),
+  "GET /api/v2/series": () => ({ query: "?metric=spend" }),
   "GET /api/v2/ledger": () => ({}),
+  "GET /api/v2/audit": () => ({}),
   "GET /api/v2/files": () => ({}),
   "DELETE /api/v2/files/{id}": () => ({ ids: { id: ids.fileId ?? "" } }),
   "GET /api/v2/webhooks/deliveries": () => ({}),
+  "GET /api/v2/webhooks/deliveries/{id}": () => ({ ids: { id: ids.deliveryId ?? "" } }),
+  "POST /api/v2/webhooks/test": () => json({ url: "https://receiver.example/hook" }),
   "POST /api/v2/webhooks/deliveries/{id}/resend": () => ({ ids: { id: ids.deliveryId ?? "" } }),
   "GET /api/v2/webhooks/secret": () => ({}),
   "POST /api/v2/webhooks/secret/rotate": () => ({}),
   "GET /api/v2/keys": () => ({}),
   "POST /api/v2/keys": () => json({ name: "another" }),
+  "PATCH /api/v2/keys/{id}": () => json({ name: "same" }, { ids: { id: ids.keyId ?? "" } }),
   "DELETE /api/v2/keys/{id}": () => ({ ids: { id: ids.keyId ?? "" } }),
   "POST /api/v2/keys/{id}/rotate": () => json({}, { ids: { id: ids.keyId ?? "" } }),
+  "GET /api/v2/teams": () => ({}),
+  "POST /api/v2/teams": () => json({ name: "other-lab" }),
+  "GET /api/v2/teams/{team}": () => ({}),
+  "DELETE /api/v2/teams/{team}": () => ({}),
+  "GET /api/v2/teams/{team}/members": () => ({}),
+  "POST /api/v2/teams/{team}/members": () => json({ username: "carol" }),
+  "GET /api/v2/teams/{team}/members/{username}": () => ({}),
+  "PATCH /api/v2/teams/{team}/members/{username}": () => json({ role: "admin" }),
+  "DELETE /api/v2/teams/{team}/members/{username}": () => ({}),
+  "GET /api/v2/teams/{team}/usage": () => ({}),
   "GET /api/v2/aliases": () => ({}),
   "PUT /api/v2/aliases/{name}": () => json({ model: "gantry/text" }, { stranger: 201, ids: { name: "fast" } }),
   "DELETE /api/v2/aliases/{name}": () => ({ stranger: 204, ids: { name: "fast" } }),
@@ -97,13 +118,28 @@ const samples: Record<string, () => Sample> = {
   "POST /api/v2/providers/{name}/discover": () => ({ ids: { name: "lab" } }),
   "POST /api/v2/providers/{name}/import": () => ({ ids: { name: "lab" } }),
   "POST /api/v2/sign-in-links": () => json({}),
+  "GET /api/v2/sessions": () => ({}),
+  "DELETE /api/v2/sessions": () => ({ stranger: 204 }),
+  "DELETE /api/v2/sessions/{id}": () => ({ ids: { id: "000000000000" }, whole: 404 }),
+  "PUT /api/v2/me/password": () =>
+    json({ current_password: "x", new_password: "a walk in the rain" }, { whole: 409, stranger: 409 }),
   "GET /api/v2/secrets": () => ({}),
   "PUT /api/v2/secrets/{name}": () => json({ value: "other" }, { stranger: 201, ids: { name: "crm" } }),
   "DELETE /api/v2/secrets/{name}": () => ({ stranger: 204, ids: { name: "crm" } }),
   "GET /api/v2/admin/users": () => ({}),
   "POST /api/v2/admin/users": () => json({ username: "dave" }),
+  "GET /api/v2/admin/users/{username}": () => ({}),
+  "GET /api/v2/admin/users/{username}/keys": () => ({}),
+  "PATCH /api/v2/admin/users/{username}/keys/{id}": () =>
+    json({ name: "same" }, { ids: { id: unknownIds.id ?? "" }, whole: 404 }),
+  "DELETE /api/v2/admin/users/{username}/keys/{id}": () => ({ ids: { id: unknownIds.id ?? "" }, whole: 404 }),
   "PATCH /api/v2/admin/users/{username}": () => json({ plan: "pro" }),
   "POST /api/v2/admin/users/{username}/keys": () => json({}),
+  "GET /api/v2/admin/users/{username}/sessions": () => ({}),
+  "DELETE /api/v2/admin/users/{username}/sessions": () => ({}),
+  "DELETE /api/v2/admin/users/{username}/sessions/{id}": () => ({ ids: { id: "000000000000" }, whole: 404 }),
+  "POST /api/v2/admin/users/{username}/password-reset": () => ({}),
+  "DELETE /api/v2/admin/users/{username}/identity": () => ({ whole: 404 }),
   "POST /api/v2/admin/users/{username}/credits": () => json({ amount: 1, reason: "x" }),
   "GET /api/v2/admin/users/{username}/ledger": () => ({}),
   "GET /api/v2/admin/aliases": () => ({}),
@@ -124,6 +160,7 @@ const samples: Record<string, () => Sample> = {
   "DELETE /api/v2/admin/secrets/{name}": () => ({ ids: { name: "house" } }),
   "GET /api/v2/admin/ledger": () => ({}),
   "GET /api/v2/admin/overview": () => ({}),
+  "GET /api/v2/admin/audit": () => ({}),
   "GET /api/v2/admin/take-downs": () => ({}),
   "POST /api/v2/admin/agents/{id}/take-down": () => json({ reason: "x" }, { ids: { id: ids.agent_id ?? "" } }),
   "POST /api/v2/admin/agents/{id}/restore": () => ({ ids: { id: ids.agent_id ?? "" } }),
@@ -141,21 +178,37 @@ const samples: Record<string, () => Sample> = {
   "GET /v1/agents/{agent_id}/revisions": () => ({}),
   "GET /v1/agents/{agent_id}/revisions/{revision_id}": () => ({}),
   "GET /v1/agents/{agent_id}/revisions/{revision_id}/diff": () => ({}),
+  "GET /v1/agents/{agent_id}/authorizations": () => ({}),
   "POST /v1/agents/{agent_id}/runs": () => json({ input: {} }, { ids: { agent_id: ids.hiddenAgentId ?? "" } }),
   "POST /v1/agents/{creator_username}/{agent_slug}/runs": () =>
     json({ input: {} }, { ids: { creator_username: "alice", agent_slug: "hidden" } }),
   "GET /v1/agents/{agent_id}/runs": () => ({ ids: { agent_id: ids.hiddenAgentId ?? "" } }),
+  "POST /v1/agents/{agent_id}/schedules": () =>
+    json({ cron: "0 9 * * *", input: {} }, { ids: { agent_id: ids.hiddenAgentId ?? "" } }),
+  "GET /v1/agents/{agent_id}/schedules": () => ({ ids: { agent_id: ids.hiddenAgentId ?? "" } }),
+  "GET /v1/schedules": () => ({}),
+  "GET /v1/schedules/{schedule_id}": () => ({}),
+  "PATCH /v1/schedules/{schedule_id}": () => json({ name: "Other" }),
+  "DELETE /v1/schedules/{schedule_id}": () => ({}),
+  "POST /v1/schedules/{schedule_id}/run": () => ({}),
   "GET /v1/runs": () => ({}),
   "GET /v1/runs/{run_id}": () => ({}),
   "POST /v1/runs/{run_id}/cancel": asking,
   "GET /v1/runs/{run_id}/events": () => ({}),
   "GET /v1/runs/{run_id}/events/list": () => ({}),
+  "GET /v1/runs/{run_id}/trace": () => ({}),
+  "GET /v1/runs/{run_id}/trace/{step_id}": () => ({ ids: { step_id: `${ids.run_id}-q` } }),
+  "GET /v1/threads": () => ({}),
+  "GET /v1/threads/{thread_id}": () => ({}),
+  "DELETE /v1/threads/{thread_id}": () => ({}),
+  "GET /v1/confirmations": () => ({}),
   "GET /v1/runs/{run_id}/confirmations": asking,
   "POST /v1/runs/{run_id}/confirmations/{confirmation_id}": () => json({ approve: true }, asking()),
   "GET /v1/runs/{run_id}/secrets/{secret_id}": () => ({ whole: 404 }),
   "POST /v1/drives": () => json({ name: "Papers" }),
   "GET /v1/drives": () => ({}),
   "GET /v1/drives/{drive_id}": () => ({}),
+  "PATCH /v1/drives/{drive_id}": () => json({ description: "Notes" }),
   "DELETE /v1/drives/{drive_id}": () => ({ query: "?force=true" }),
   "GET /v1/drives/{drive_id}/items": () => ({}),
   "POST /v1/drives/{drive_id}/files": () => form({ path: "/new.txt", file: new Blob(["x"]) }),
@@ -164,6 +217,17 @@ const samples: Record<string, () => Sample> = {
   "DELETE /v1/drives/{drive_id}/files/{path}": () => ({}),
   "DELETE /v1/drives/{drive_id}/tree": () => ({ stranger: 400, whole: 400 }),
   "DELETE /v1/drives/{drive_id}/tree/{path}": () => ({}),
+  "GET /v1/drives/{drive_id}/index/files": () => ({}),
+  "POST /v1/drives/{drive_id}/index/rebuild": () => ({}),
+  "GET /v1/drives/{drive_id}/search": () => ({ query: "?q=words" }),
+  "POST /v1/agents/{agent_id}/triggers": () => json({}),
+  "GET /v1/agents/{agent_id}/triggers": () => ({}),
+  "GET /v1/triggers": () => ({}),
+  "GET /v1/triggers/{trigger_id}": () => ({}),
+  "PATCH /v1/triggers/{trigger_id}": () => json({ name: "Other" }),
+  "DELETE /v1/triggers/{trigger_id}": () => ({}),
+  "POST /v1/triggers/{trigger_id}/rotate": () => ({}),
+  "GET /v1/triggers/{trigger_id}/deliveries": () => ({}),
   "POST /v1/mcp-servers": () =>
     json({ name: "other", url: "http://127.0.0.1:9/mcp", connection_type: "streamable_http" }),
   "GET /v1/mcp-servers": () => ({}),
@@ -171,6 +235,9 @@ const samples: Record<string, () => Sample> = {
   "PATCH /v1/mcp-servers/{mcp_server_id}": () => json({ name: "renamed" }),
   "DELETE /v1/mcp-servers/{mcp_server_id}": () => ({ query: "?force=true" }),
   "GET /v1/mcp-servers/{mcp_server_id}/tools": () => ({ whole: 502 }),
+  // The server has no OAuth.
+  "POST /v1/mcp-servers/{mcp_server_id}/authorize": () => ({ whole: 409 }),
+  "DELETE /v1/mcp-servers/{mcp_server_id}/authorization": () => ({ whole: 404 }),
   "PUT /v1/connectors/idp": () => json({ domain: "127.0.0.1:9", token: "t" }, { stranger: 400 }),
   "GET /v1/connectors/idp": () => ({ whole: 404, stranger: 404 }),
   "DELETE /v1/connectors/idp": () => ({ whole: 404, stranger: 404 }),
@@ -184,6 +251,16 @@ const samples: Record<string, () => Sample> = {
   "GET /v1/responses/{response_id}/input_items": () => ({}),
   "DELETE /v1/responses/{response_id}": () => ({}),
   "POST /v1/responses/{response_id}/cancel": () => ({}),
+  "POST /v1/files": () => form({ purpose: "batch", file: new Blob(["{}"]) }),
+  "GET /v1/files": () => ({}),
+  "GET /v1/files/{file_id}": () => ({}),
+  "GET /v1/files/{file_id}/content": () => ({}),
+  "DELETE /v1/files/{file_id}": () => ({}),
+  "POST /v1/batches": () =>
+    json({ input_file_id: ids.file_id, endpoint: "/v1/chat/completions", completion_window: "24h" }),
+  "GET /v1/batches": () => ({}),
+  "GET /v1/batches/{batch_id}": () => ({}),
+  "POST /v1/batches/{batch_id}/cancel": () => ({}),
   "POST /v1/embeddings": () => json({ model: "alice/chat", input: "x" }),
   "POST /v1/images/generations": () => json({ model: "alice/chat", prompt: "x" }),
   "POST /v1/images/edits": () => form({ model: "alice/chat", prompt: "x" }),
@@ -228,10 +305,11 @@ beforeAll(async () => {
     await made("PUT", `/api/v2/aliases/${name}`, { json: { model } });
   }
   await made("PUT", "/api/v2/admin/aliases/gold", { json: { model: "alice/chat" } });
+  await made("POST", "/api/v2/teams", { json: { name: "alice-lab" } });
   await made("PUT", "/api/v2/admin/plans/gold", { json: { requests_per_minute: 10, parallel: 2 } });
   const note = { "x-note": `${marker}-header` };
   await made("PUT", "/api/v2/providers/lab", { json: { type: "ollama", url: "http://127.0.0.1:9", headers: note } });
-  const drive = (await made("POST", "/v1/drives", { json: { name: `${marker}-drive` } })).body;
+  const drive = (await made("POST", "/v1/drives", { json: { name: `${marker}-drive`, index: {} } })).body;
   await made("POST", `/v1/drives/${drive.id}/files`, {
     form: { path: "/a/b.txt", file: new Blob([`${marker}-file`], { type: "text/plain" }) },
   });
@@ -251,13 +329,18 @@ beforeAll(async () => {
     model: "alice/chat",
   };
   const agentId = await t.makeAgent(agentFields, whole);
+  const trigger = await made("POST", `/v1/agents/${agentId}/triggers`, { json: { name: `${marker}-trigger` } });
   const hiddenAgentId = await t.makeAgent({ name: "Hidden", goal: `${marker}-goal`, model: "admin/llm" }, whole);
 
   t.llm.script = inTurn({ text: `${marker}-answer` });
-  const ended = await t.run(agentId, { input: { thing: `${marker}-input` } }, whole);
+  const ended = await t.run(agentId, { input: { thing: `${marker}-input` }, thread_id: "talk" }, whole);
   expect(ended.body, ended.text).toMatchObject({ status: "done" });
   t.llm.script = inTurn({ calls: [{ name: "run_javascript", args: { code: `"${marker}-code"` } }] }, { text: "done" });
   const { runId: askingRunId, asked } = await t.runUntilAsked(agentId, { input: { thing: `${marker}-input` } }, whole);
+
+  const schedule = await made("POST", `/v1/agents/${hiddenAgentId}/schedules`, {
+    json: { name: `${marker}-schedule`, cron: "0 0 1 1 *", input: { thing: `${marker}-input` } },
+  });
 
   t.llm.script = () => ({ text: `${marker}-output` });
   const webhook = JSON.stringify({ url: `http://127.0.0.1:9/${marker}-hook` });
@@ -272,6 +355,19 @@ beforeAll(async () => {
     form: { file: new File(["content"], `${marker}-upload.txt`) },
   });
 
+  const lines = new File([`{"note": "${marker}-line"}`], `${marker}-lines.jsonl`);
+  const batchFile = (await made("POST", "/v1/files", { form: { purpose: "batch", file: lines } })).body;
+  const batch = (
+    await made("POST", "/v1/batches", {
+      json: {
+        input_file_id: batchFile.id,
+        endpoint: "/v1/chat/completions",
+        completion_window: "24h",
+        metadata: { note: `${marker}-note` },
+      },
+    })
+  ).body;
+
   const key = (await made("POST", "/api/v2/keys", { json: { name: `${marker}-key` } })).body;
   keys.confined = (await made("POST", "/api/v2/keys", { json: { models: app } })).body.key;
   keys.limited = (await made("POST", "/api/v2/keys", { json: { monthly_limit: 5 } })).body.key;
@@ -283,18 +379,24 @@ beforeAll(async () => {
     owner: "alice",
     model: "chat",
     username: "alice",
+    team: "alice-lab",
     name: "gold",
     agent_id: agentId,
     hiddenAgentId,
     revision_id: ended.body.revision_id,
     run_id: ended.body.id,
+    thread_id: "talk",
     askingRunId,
     confirmation_id: asked.id,
+    schedule_id: schedule.body.id,
     secret_id: "sec_01hzzzzzzzzzzzzzzzzzzzzzzz",
     drive_id: drive.id,
     path: "a/b.txt",
     response_id: stored.body.id,
+    file_id: batchFile.id,
+    batch_id: batch.id,
     mcp_server_id: server.body.id,
+    trigger_id: trigger.body.id,
     predictionId: prediction,
     deliveryId: (await deliveries())[0].id,
     s3Path: uploaded.body.file_input.s3_path,
@@ -310,11 +412,17 @@ const unknownIds: Record<string, string> = {
   creator_username: "unknown",
   agent_id: "agt_01hzzzzzzzzzzzzzzzzzzzzzzz",
   run_id: "run_01hzzzzzzzzzzzzzzzzzzzzzzz",
+  schedule_id: "sch_01hzzzzzzzzzzzzzzzzzzzzzzz",
+  thread_id: "none",
   response_id: "resp_01hzzzzzzzzzzzzzzzzzzzzzzz",
+  file_id: "file_01hzzzzzzzzzzzzzzzzzzzzzzz",
+  batch_id: "batch_01hzzzzzzzzzzzzzzzzzzzzzzz",
   drive_id: "drv_01hzzzzzzzzzzzzzzzzzzzzzzz",
   mcp_server_id: "mcp_01hzzzzzzzzzzzzzzzzzzzzzzz",
+  trigger_id: "trg_01hzzzzzzzzzzzzzzzzzzzzzzz",
   id: "key_01hzzzzzzzzzzzzzzzzzzzzzzz",
   name: "none",
+  team: "none",
   username: "unknown",
 };
 
@@ -376,6 +484,10 @@ describe("a confined key, on resources of another key", () => {
     expect(await get("/api/v2/files")).toMatchObject({ results: [], total_count: 0 });
     expect(await get("/api/v2/webhooks/deliveries")).toMatchObject({ results: [], total_count: 0 });
     expect(await get("/v1/runs")).toMatchObject({ runs: [], total: 0 });
+    expect(await get("/v1/schedules")).toMatchObject({ schedules: [], total: 0 });
+    expect(await get("/v1/threads")).toMatchObject({ threads: [], total: 0 });
+    expect(await get("/v1/files")).toMatchObject({ data: [], has_more: false });
+    expect(await get("/v1/batches")).toMatchObject({ data: [], has_more: false });
     expect((await get("/api/v2/keys")).results).toMatchObject([{ models: app }]);
     expect((await get("/v1/agents")).agents).toMatchObject([{ id: ids.agent_id, visibility: "private" }]);
   });
@@ -394,7 +506,7 @@ describe("a confined key, on resources of another key", () => {
     ) {
       expect(answer.status, answer.text).toBe(404);
       // Indistinguishable from a missing resource.
-      if (row.includes("/v1/runs/") || row.includes("/api/v2/")) {
+      if (/\/v1\/(runs|schedules)\/|\/api\/v2\//.test(row)) {
         const unknown = await send(row, "confined", "unknown");
         expect([unknown.status, messageOf(unknown)]).toEqual([answer.status, messageOf(answer)]);
       }
@@ -412,7 +524,7 @@ describe.each(["grace", "limited"] as const)("a key: %s", (kind) => {
     if (access[kind] === "refuse") {
       const answer = await send(row, kind);
       expect([answer.status, answer.text.includes(marker)], answer.text).toEqual([403, false]);
-      const why = kind === "grace" ? "This secret was replaced by a rotation" : "This key has a monthly limit";
+      const why = kind === "grace" ? "This secret was replaced by a rotation" : "This key has a limit";
       expect(messageOf(answer)).toContain(why);
     } else if (isSafe(row)) {
       expect((await send(row, kind)).status).toBe((await send(row, "whole")).status);
@@ -443,6 +555,7 @@ test("the documents tell of 403 where a kind of key is refused", async () => {
 test("none of these requests changed the owner's data", async () => {
   expect((await made("GET", `/v1/runs/${ids.askingRunId}`)).body.phase).toBe("awaiting_confirmation");
   expect(await t.confirmations(ids.askingRunId ?? "", whole)).toMatchObject([{ status: "pending" }]);
+  expect((await made("GET", "/v1/threads/talk")).body).toMatchObject({ runs: 1, title: `${marker}-input` });
   expect((await made("GET", `/v1/agents/${ids.agent_id}`)).body.goal).toContain(marker);
   expect((await made("GET", `/v1/drives/${ids.drive_id}/files/a/b.txt`)).text).toBe(`${marker}-file`);
   expect((await made("GET", "/api/v1/alice/chat")).body).toMatchObject({ title: "Chat", backend: { secret: "crm" } });
@@ -453,6 +566,7 @@ test("none of these requests changed the owner's data", async () => {
     const models = results.map(({ model }: Answer["body"]) => model);
     expect(models.toSorted()).toEqual(path.includes("admin") ? ["alice/chat"] : ["alice/chat", "gantry/text"]);
   }
+  expect((await made("GET", `/v1/schedules/${ids.schedule_id}`)).body).toMatchObject({ name: `${marker}-schedule` });
   expect((await made("GET", `/v1/responses/${ids.response_id}`)).text).toContain(marker);
   const listed = (await made("GET", "/api/v2/keys")).body.results.map(({ id }: Answer["body"]) => id);
   expect(listed).toContain(ids.keyId);

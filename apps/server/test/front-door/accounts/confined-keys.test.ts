@@ -285,7 +285,7 @@ test("a confined key can read, rotate and revoke only itself", async () => {
 test("a key with a monthly limit cannot change an agent's price, but everything else", async () => {
   const limited = { key: (await post("/api/v2/keys", whole, { json: { monthly_limit: 1 } })).body.key as string };
   const refused = ({ status, body }: Answer) => {
-    const why = "This key has a monthly limit and cannot change the price of agents. Use a key without a limit.";
+    const why = "This key has a limit and cannot change the price of agents. Use a key without limits.";
     expect([status, body.error?.message]).toEqual([403, why]);
   };
   const patch = (json: object, by: { key: string }) => t.gantry.call("PATCH", `/v1/agents/${id}`, { ...by, json });

@@ -78,7 +78,7 @@ describe("a model", () => {
     expect(await admin.takeDowns.model("owner/weather", reason)).toMatchObject({ kind: "model", taken_down: mark });
     expect(await statusOf("GET", at, other)).toBe(403);
     expect((await call("POST", `${at}/predict`, other)).status).toBe(403);
-    expect((await call("GET", "/api/v1?q=weather", other)).body.total_count).toBe(0);
+    expect((await call("GET", "/api/v1?q=owner/weather", other)).body.total_count).toBe(0);
 
     const card = (await call("GET", at, owner)).body;
     expect(card).toMatchObject({ visibility: "private", taken_down: mark });

@@ -78,8 +78,8 @@ test("a list refuses an unknown parameter and names the known ones", async () =>
   const known = {
     agents: "limit, offset, visibility",
     [`agents/${agent}/revisions`]: "limit, offset",
-    [`agents/${agent}/runs`]: "limit, offset, status",
-    runs: "limit, offset, status, parent_run_id",
+    [`agents/${agent}/runs`]: "limit, offset, status, phase, q, from_date, to_date",
+    runs: "limit, offset, status, phase, q, from_date, to_date, agent_id, parent_run_id, thread_id",
     "mcp-servers": "limit, offset",
     drives: "limit, offset",
     [`drives/${drive}/items`]: "limit, offset, path",

@@ -23,14 +23,8 @@ test("an agent answers, is stored, and is continued", async () => {
     .finalResponse();
   expect(second.output_text).toBe("Second.");
   const run = await platform.read(second.id.replace("resp", "run"));
-  expect(run.input).toMatchObject({
-    input: "Two?",
-    messages: [
-      { role: "user", content: "One?" },
-      { role: "assistant", content: "First." },
-      { role: "user", content: "Two?" },
-    ],
-  });
+  expect(run.input).toEqual({ input: "Two?", messages: [{ role: "user", content: "Two?" }] });
+  expect(JSON.stringify(platform.llm.requests[1]?.messages)).toMatch(/One\?.*First\..*Answer Two\?/);
   expect((await client.responses.retrieve(second.id)).output_text).toBe("Second.");
 });
 

@@ -35,14 +35,42 @@ describe("the file list", () => {
     expect(page).toEqual({ page: 1, page_size: 20, total_count: 3, total_pages: 1 });
     for (const entry of results) expect(fileRecord.parse(entry)).toEqual(entry);
     expect(results).toMatchObject([
-      { origin: "link", s3_path: link.body.file_input.s3_path, content_type: "image/png", size: null, stored_at: null },
-      { origin: "output", s3_path: made.body.output_data.image, prediction_id: made.body.prediction_id },
+      { origin: "link", s3_path: link.body.file_input.s3_path, content_type: "image/png", size: null, link: null },
+      {
+        origin: "output",
+        s3_path: made.body.output_data.image,
+        prediction_id: made.body.prediction_id,
+        model_name: "gantry/image",
+        prompt: "a harbour",
+      },
       { origin: "uploaded", content_type: "text/plain", size: 5, prediction_id: null },
     ]);
+    const picture = await fetch(results[1].link);
+    expect([picture.status, picture.headers.get("content-type")]).toEqual([200, "image/jpeg"]);
     const second = await list(key, "?page=2&page_size=2");
-    expect(second).toMatchObject({ results: [results[2]], total_count: 3, total_pages: 2 });
+    expect(second).toMatchObject({ results: [{ id: results[2].id }], total_count: 3, total_pages: 2 });
     expect((await gantry.call("GET", "/api/v2/files?page=0", { key })).status).toBe(422);
     expect((await gantry.call("GET", "/api/v2/files", { key: "" })).status).toBe(401);
+  });
+
+  test("is filtered by name, prompt, id and origin", async () => {
+    const key = await gantry.newUser("searcher");
+    await upload(key, 5, "Harbour.txt");
+    await upload(key, 5, "very_sure.txt");
+    const made = await gantry.call("POST", `${at}/predict`, { key, form: { prompt: "a harbour", size: "1280x720" } });
+    const found = async (query: string) =>
+      (await list(key, query)).results.map(({ s3_path }: FileRecord) => s3_path.slice(s3_path.lastIndexOf("/") + 1));
+    expect(await found("?q=harb")).toEqual(["image.jpg", "Harbour.txt"]);
+    expect(await found("?q=A%20HARB")).toEqual(["image.jpg"]);
+    expect(await found("?q=y_s")).toEqual(["very_sure.txt"]);
+    expect(await found("?q=b_u")).toEqual([]);
+    // Folders of the address are not part of the name.
+    expect(await found("?q=uploads")).toEqual([]);
+    expect(await found(`?q=${made.body.prediction_id}`)).toEqual(["image.jpg"]);
+    expect(await found("?origin=output")).toEqual(["image.jpg"]);
+    expect(await found("?origin=output&q=txt")).toEqual([]);
+    expect((await list(key, "?q=harb")).total_count).toBe(2);
+    expect((await gantry.call("GET", "/api/v2/files?origin=stolen", { key })).status).toBe(422);
   });
 
   test("can be iterated with the SDK while deleting", async () => {

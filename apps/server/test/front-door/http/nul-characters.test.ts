@@ -28,8 +28,8 @@ function pathOf(url: string, nulAt = -1): string {
 
 const parametersOf = (url: string) => url.match(/\{\w+\}|\*/g) ?? [];
 
-/** The agents platform answers 400 for wrong input, all other routes 422. */
-const wrong = (url: string) => (url.startsWith("/v1/") ? 400 : 422);
+/** The agents platform and triggers answer 400 for wrong input, all other routes 422. */
+const wrong = (url: string) => (url.startsWith("/v1/") || url.startsWith("/hooks/{") ? 400 : 422);
 
 const doorPaths = new Set([...Object.values(doorOperations).map(({ path }) => `/v1${path}`), "/v1/doors/openapi.json"]);
 const isDoor = (url: string) => doorPaths.has(url);

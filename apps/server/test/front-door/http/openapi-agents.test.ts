@@ -38,7 +38,7 @@ test("run events and sign-in methods have a discriminator", async () => {
     propertyName: "type",
     mapping: { tool_call: "#/components/schemas/ToolCallEvent" },
   });
-  expect(Object.keys(schemas.ToolServerAuth.discriminator.mapping)).toEqual(["bearer", "api_key"]);
+  expect(Object.keys(schemas.ToolServerAuth.discriminator.mapping)).toEqual(["bearer", "api_key", "oauth"]);
   // Answers may gain fields later; requests are closed.
   expect(schemas.Run).not.toHaveProperty("additionalProperties");
   expect(schemas.CreateRun.additionalProperties).toBe(false);
@@ -107,7 +107,11 @@ test("a body may be left out where nothing in it must be given", () => {
   const optional = Object.entries(paths).filter(([, methods]) =>
     Object.values(methods).some(({ requestBody }) => requestBody?.required === false),
   );
-  expect(optional.map(([path]) => path)).toEqual(["/agents/{agent_id}/publish", "/connectors/idp/actions/{name}"]);
+  expect(optional.map(([path]) => path)).toEqual([
+    "/agents/{agent_id}/publish",
+    "/agents/{agent_id}/triggers",
+    "/connectors/idp/actions/{name}",
+  ]);
 });
 
 test("a file is replaced by its bytes or by a form", () => {

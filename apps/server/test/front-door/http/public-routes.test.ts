@@ -13,9 +13,25 @@ const open = [
   "GET /s3/*",
   "OPTIONS /s3/*",
   "PUT /s3/*",
+  // The secret of a trigger is in its address. An authorization server calls back with a state that is used once.
+  "GET /hooks/oauth/callback",
+  "POST /hooks/{trigger_id}/{secret}",
+  // Apps connect by OAuth: tokens are for codes and refresh tokens in the body.
+  "GET /.well-known/oauth-protected-resource",
+  "GET /.well-known/oauth-protected-resource/mcp",
+  "GET /.well-known/oauth-authorization-server",
+  "GET /oauth/authorize",
+  "POST /oauth/register",
+  "POST /oauth/token",
+  "POST /oauth/revoke",
   // Carry a key in the body, or end a session.
   "DELETE /console/api/session",
   "POST /console/api/session",
+  // What the sign-in page offers, and signing in: with the token of a reset, or the cookie and state of a provider.
+  "GET /console/api/sign-in",
+  "POST /console/api/password-reset",
+  "GET /console/api/oidc/start",
+  "GET /console/api/oidc/callback",
 ];
 const routes = Object.keys(accessTable)
   .filter((row) => !open.includes(row) && !row.startsWith("OPTIONS "))

@@ -153,7 +153,7 @@ describe("expenses of an invalid username", () => {
     );
     for (const [name, allow] of [
       ["secrets", "PUT, DELETE"],
-      ["keys", "DELETE"],
+      ["keys", "PATCH, DELETE"],
     ] as const) {
       for (const presented of [owner, namesakes[name]]) {
         const answer = await ask("GET", `/api/v2/${name}/expenses`, { "x-api-key": presented });

@@ -2,6 +2,7 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import manifest from "../../../../../package.json" with { type: "json" };
 import {
   type CollectedSpan,
   type Collector,
@@ -157,6 +158,7 @@ describe("traces", () => {
       "gen_ai.request.max_tokens": 64,
       "gen_ai.usage.input_tokens": 11,
       "gen_ai.usage.output_tokens": 7,
+      "gen_ai.response.finish_reasons": ["stop"],
       "server.address": "127.0.0.1",
     });
     expect(collector.bodies.join()).not.toContain(prompt);
@@ -281,7 +283,7 @@ describe("GET /metrics", () => {
     expect(samples.get('gantry_database_connections{state="idle"}')).toBeGreaterThanOrEqual(0);
     expect(samples.get('gantry_database_connections{state="busy"}')).toBeGreaterThanOrEqual(0);
     expect(samples.get("gantry_database_queries_waiting")).toBe(0);
-    expect(samples.get('gantry_info{version="0.1.0",role="all"}')).toBe(1);
+    expect(samples.get(`gantry_info{version="${manifest.version}",role="all"}`)).toBe(1);
     const [postgres] = [...samples.keys()].filter((name) => name.startsWith("gantry_postgres_info"));
     expect(postgres).toMatch(/^gantry_postgres_info\{version="18\.\d+",embedded="false"\}$/);
     expect(samples.get("nodejs_eventloop_lag_p99_seconds")).toBeGreaterThanOrEqual(0);

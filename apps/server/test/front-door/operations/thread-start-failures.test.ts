@@ -1,3 +1,4 @@
+import type { ForkOptions } from "node:child_process";
 import type { WorkerOptions } from "node:worker_threads";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { makeVideo } from "../../../src/engines/media/video.fixture.ts";
@@ -5,7 +6,7 @@ import { type GantryNode, startGantry } from "../../support/gantry.ts";
 
 const scripts = vi.hoisted(() => ({ areGone: true }));
 
-/** As during an upgrade under a running server: a new thread does not find its file. */
+/** As during an upgrade under a running server: a new thread or process does not find its file. */
 vi.mock("node:worker_threads", async (original) => {
   const actual = await original<typeof import("node:worker_threads")>();
   class Worker extends actual.Worker {
@@ -16,6 +17,13 @@ vi.mock("node:worker_threads", async (original) => {
   return { ...actual, Worker };
 });
 
+vi.mock("node:child_process", async (original) => {
+  const actual = await original<typeof import("node:child_process")>();
+  const fork = (script: string, options: ForkOptions) =>
+    actual.fork(scripts.areGone ? `${script}.gone` : script, options);
+  return { ...actual, fork };
+});
+
 let gantry: GantryNode;
 
 beforeAll(async () => {
@@ -23,14 +31,14 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.close());
 
-const errorLines = (thread: string) =>
+const errorLines = (script: string) =>
   gantry
     .logged()
     .split("\n")
-    .filter((line) => line.includes(`A thread of ${thread} could not be started`))
+    .filter((line) => line.includes(`of ${script} could not be started`))
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-test("a thread that cannot start is not reported as a fault of the schema, file or prompt", async () => {
+test("a thread or process that cannot start is not reported as a fault of the schema, file or prompt", async () => {
   const agent = { name: "A", goal: "G", tools: [], input_schema: { type: "object" } };
   const clip = new File([Uint8Array.from(await makeVideo({ format: "mp4", seconds: 3 }))], "a.mp4");
   const file = { type: "string", format: "binary", "x-media": "video", "x-max-duration": 1 };
@@ -61,7 +69,7 @@ test("a thread that cannot start is not reported as a fault of the schema, file 
 
   const unpainted = await paint({ prompt: "a quiet harbour", size: "1280x720" });
   expect([unpainted.status, unpainted.headers.get("x-service-retryable")]).toEqual([503, "true"]);
-  expect(errorLines("paint.worker.ts")).toHaveLength(2);
+  expect(errorLines("picture.process.ts")).toHaveLength(2);
 
   scripts.areGone = false;
   expect((await make()).status).toBe(201);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 
 const free = { visibility: "public", goal: "Help." };
-const notCovered = "The balance or the monthly limit of the API key does not cover another model call";
+const notCovered = "The balance or the budget of the API key does not cover another model call";
 const refusal = { status: "error", error: { type: "insufficient_funds", message: notCovered }, cost: 0 };
 const tools = ["run_model"];
 const ask = (model: string) => ({ name: "run_model", args: { model, input: { prompt: "x" } } });

@@ -42,6 +42,7 @@ describe("a tool that needs a confirmation", () => {
     expect(question).toEqual({
       id: expect.stringMatching(/^conf_/),
       run_id: id,
+      agent: { id: expect.stringMatching(/^agt_/), name: expect.stringMatching(/^Agent /) },
       tool: "run_javascript",
       arguments: { code: "6 * 7" },
       status: "pending",

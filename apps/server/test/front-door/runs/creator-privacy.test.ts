@@ -31,8 +31,13 @@ async function serve(name: string, key: string) {
 }
 
 const calling = (name: string, args: object = {}): LlmAnswer => ({ calls: [{ name, args }] });
-const shownTo = async (runId: string, key: string) =>
-  JSON.stringify([await platform.read(runId, key), await events(runId, key)]);
+const shownTo = async (runId: string, key: string) => {
+  const path = `/v1/runs/${runId}/trace`;
+  const trace = (await call("GET", path, { key })).body;
+  const steps: unknown[] = [];
+  for (const { id } of trace.steps) steps.push((await call("GET", `${path}/${id}`, { key })).body);
+  return JSON.stringify([await platform.read(runId, key), await events(runId, key), trace, steps]);
+};
 
 describe("a caller of another user's agent does not learn", () => {
   test("the names of unreachable servers and tools, from the platform or the model", async () => {

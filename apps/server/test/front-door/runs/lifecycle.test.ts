@@ -24,6 +24,7 @@ describe("a run", () => {
     expect(answer.body).toEqual({
       id: expect.stringMatching(/^run_/),
       agent_id: agent,
+      agent_name: expect.stringMatching(/^Agent /),
       revision_id: expect.stringMatching(/^rev_/),
       status: "done",
       phase: "ended",
@@ -33,6 +34,8 @@ describe("a run", () => {
       cost: 0.00042,
       parent_run_id: null,
       duration_ms: expect.any(Number),
+      worked_ms: expect.any(Number),
+      waited_ms: expect.any(Number),
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       completed_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     });

@@ -205,11 +205,14 @@ describe("privacy", () => {
     expect(seen).toEqual({
       id: body.id,
       agent_id: agent,
+      agent_name: expect.any(String),
       revision_id: expect.any(String),
       status: "done",
       phase: "ended",
       parent_run_id: null,
       duration_ms: expect.any(Number),
+      worked_ms: expect.any(Number),
+      waited_ms: expect.any(Number),
       earned: 0.25,
       created_at: expect.any(String),
       completed_at: expect.any(String),
@@ -218,7 +221,7 @@ describe("privacy", () => {
     expect(list).toMatchObject({ total: 1 });
     expect(JSON.stringify(list)).not.toContain("private matter");
     expect(JSON.stringify(list)).not.toContain("caller alone");
-    for (const path of ["/events", "/events/list", "/confirmations"]) {
+    for (const path of ["/events", "/events/list", "/confirmations", "/trace"]) {
       expect((await call("GET", `/v1/runs/${body.id}${path}`, creator)).status, path).toBe(404);
     }
     const shown = JSON.stringify([

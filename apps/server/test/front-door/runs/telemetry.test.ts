@@ -104,7 +104,8 @@ describe("the trace of a run", () => {
     expect(run).toMatchObject({ status: "done" });
     const spans = await traceOf(traceId, 1);
     const own = spans.filter((span) => isOf(span, id));
-    expect(own.map(({ name }) => name).sort()).toEqual(["execute_tool http_request", "queue", "run"]);
+    const names = ["chat test", "chat test", "execute_tool http_request", "queue", "run"];
+    expect(own.map(({ name }) => name).sort()).toEqual(names);
     for (const name of ["queue", "run"]) {
       const span = own.find((one) => one.name === name);
       expect(above(span, spans), name).toEqual([request]);

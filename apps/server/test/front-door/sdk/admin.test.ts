@@ -30,6 +30,7 @@ describe("an admin", () => {
     expect(made).toEqual({
       id: expect.stringMatching(/^usr_/),
       username: "ann",
+      kind: "person",
       role: "user",
       plan: "pro",
       disabled: false,

@@ -39,6 +39,7 @@ describe("drives", () => {
       id: expect.stringMatching(/^drv_/),
       name: "three",
       description: "mine",
+      index: null,
       created_at: expect.any(String),
     });
     expect(await user.drives.get(made[0]?.id ?? "")).toEqual(made[0]);

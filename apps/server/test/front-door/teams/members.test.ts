@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type AgentRuns, startAgentRuns } from "../../support/agent-runs.ts";
+import type { GantryNode } from "../../support/gantry.ts";
+import { type Calls, messageOf, type TeamCalls, teamCalls } from "./teams.fixture.ts";
+
+let t: AgentRuns;
+let gantry: GantryNode;
+let calls: TeamCalls;
+const names = ["olga", "anna", "mark", "mira"] as const;
+const keys = {} as Record<(typeof names)[number], string>;
+const own = (name: keyof typeof keys): Calls => calls.as(keys[name]);
+const lab = (name: keyof typeof keys): Calls => calls.as(keys[name], "lab");
+const members = "/api/v2/teams/lab/members";
+
+beforeAll(async () => {
+  t = await startAgentRuns();
+  gantry = t.gantry as GantryNode;
+  calls = teamCalls(gantry);
+  for (const name of names) keys[name] = await gantry.newUser(name, { credit: 0 });
+  await calls.newTeam("lab", "olga", 5);
+  await calls.add("lab", "anna", { role: "admin" });
+  await calls.add("lab", "mark");
+  await calls.add("lab", "mira");
+}, 60_000);
+afterAll(() => t.close());
+
+const refused = async (call: ReturnType<Calls["get"]>, status: number, text: string) => {
+  const answer = await call;
+  expect([answer.status, messageOf(answer)], answer.text).toEqual([status, expect.stringContaining(text)]);
+};
+
+/** Costs 0.03 dollars; a small picture is painted quickly. */
+const draw = (by: Calls) =>
+  by.send("POST", "/api/v1/gantry/image/predict", {
+    form: { prompt: "x", size: "1280x720", optimize_prompt_mode: "fast" },
+  });
+
+test("a team has one name with users, and only admins create teams by default", async () => {
+  await refused(own("mark").send("POST", "/api/v2/teams", { json: { name: "mine" } }), 403, "Only admins create teams");
+  await refused(gantry.call("POST", "/api/v2/teams", { json: { name: "mark" } }), 409, "name is taken");
+  expect((await gantry.call("POST", "/api/v2/admin/users", { json: { username: "lab" } })).status).toBe(409);
+  for (const name of ["api", "UPPER", "-x", ""]) {
+    expect((await gantry.call("POST", "/api/v2/teams", { json: { name } })).status).toBe(422);
+  }
+  expect((await own("mark").get("/api/v2/teams")).body).toMatchObject({
+    results: [{ name: "lab", role: "member", members: 4, plan: "unlimited" }],
+    total_count: 1,
+  });
+});
+
+test("roles decide who manages whom, and one owner always remains", async () => {
+  const change = (by: Calls, username: string, json: object) => by.send("PATCH", `${members}/${username}`, { json });
+  await refused(change(own("mark"), "mira", { role: "admin" }), 403, "Only admins and owners");
+  await refused(change(own("anna"), "mira", { role: "owner" }), 403, "Only an owner");
+  await refused(change(own("anna"), "olga", { role: "member" }), 403, "Only an owner");
+  await refused(own("anna").send("DELETE", `${members}/olga`), 403, "Only an owner");
+  await refused(change(own("olga"), "olga", { role: "admin" }), 409, "last active owner");
+  await refused(own("olga").send("DELETE", `${members}/olga`), 409, "last active owner");
+  await refused(own("anna").send("POST", members, { json: { username: "mark" } }), 409, "already");
+  await refused(own("anna").send("POST", members, { json: { username: "lab" } }), 422, "");
+  // A disabled owner cannot manage the team, so it does not count.
+  await own("olga").made("PATCH", `${members}/mira`, { json: { role: "owner" } });
+  await gantry.call("PATCH", "/api/v2/admin/users/mira", { json: { disabled: true } });
+  await refused(own("olga").send("DELETE", `${members}/olga`), 409, "last active owner");
+  await gantry.call("PATCH", "/api/v2/admin/users/mira", { json: { disabled: false } });
+  await own("olga").made("PATCH", `${members}/mira`, { json: { role: "member" } });
+});
+
+test("of two owners that leave at the same time, one stays", async () => {
+  await calls.newTeam("pair", "mark", 0);
+  await calls.add("pair", "mira", { role: "owner" });
+  const leave = (name: "mark" | "mira") => own(name).send("DELETE", `/api/v2/teams/pair/members/${name}`);
+  const left = await Promise.all([leave("mark"), leave("mira")]);
+  expect(left.map(({ status }) => status).toSorted()).toEqual([204, 409]);
+});
+
+test("a key of the team cannot manage another team", async () => {
+  const { key } = (await lab("anna").made("POST", "/api/v2/keys", { json: {} })).body;
+  expect((await calls.as(key).get(members)).status).toBe(200);
+  await calls.newTeam("other", "anna", 0);
+  await refused(calls.as(key).get("/api/v2/teams/other"), 404, "Team not found");
+  await refused(lab("anna").get("/api/v2/teams/other/members"), 404, "Team not found");
+  await refused(own("mark").get("/api/v2/teams/other"), 404, "Team not found");
+});
+
+test("the budget of a member bounds all its keys, and its usage is listed by member", async () => {
+  const bot = calls.as((await lab("mark").made("POST", "/api/v2/keys", { json: { name: "bot" } })).body.key);
+  for (const by of [lab("mark"), bot, lab("mira")]) expect((await draw(by)).status).toBe(200);
+  const limit = (json: object) => own("anna").made("PATCH", `${members}/mark`, { json });
+  // What was spent before counts.
+  expect((await limit({ monthly_limit: 0.09 })).body).toMatchObject({ monthly_limit: 0.09, spent: 0.06 });
+  expect((await draw(bot)).status).toBe(200);
+  for (const by of [bot, lab("mark")]) expect((await draw(by)).status).toBe(403);
+  expect((await draw(lab("mira"))).status).toBe(200);
+  await limit({ monthly_limit: null, daily_limit: 0.12 });
+  expect((await draw(lab("mark"))).status).toBe(200);
+  for (const by of [bot, lab("mark")]) expect((await draw(by)).status).toBe(403);
+  await limit({ daily_limit: null });
+  expect((await draw(bot)).status).toBe(200);
+
+  const usage = async (by: Calls) =>
+    (await by.made("GET", "/api/v2/teams/lab/usage?by=member")).body.results.map(
+      ({ member, requests, spent }: { member: string; requests: number; spent: number }) => ({
+        member,
+        requests,
+        spent,
+      }),
+    );
+  const ofMark = { member: "mark", requests: 5, spent: 0.15 };
+  await expect.poll(() => usage(own("olga"))).toEqual([ofMark, { member: "mira", requests: 2, spent: 0.06 }]);
+  expect(await usage(lab("mark"))).toEqual([ofMark]);
+  const seen = (await own("mira").made("GET", members)).body.results;
+  expect(seen.map(({ username, spent }: { username: string; spent: number | null }) => [username, spent])).toEqual([
+    ["anna", null],
+    ["mark", null],
+    ["mira", 0.06],
+    ["olga", null],
+  ]);
+  expect((await gantry.call("GET", "/api/v2/admin/ledger")).body.discrepancies).toEqual([]);
+  expect((await lab("olga").get("/lab/expenses")).body.total_spent).toBeCloseTo(0.21);
+  expect((await lab("mira").get("/lab/expenses")).body.total_spent).toBeCloseTo(0.06);
+});
+
+test("a member with a budget keeps its rights", async () => {
+  await own("olga").made("PATCH", `${members}/anna`, { json: { monthly_limit: 1 } });
+  const { key } = (await lab("anna").made("POST", "/api/v2/keys", { json: {} })).body;
+  for (const by of [lab("anna"), calls.as(key)]) expect((await by.get("/api/v2/secrets")).status).toBe(200);
+});
+
+test("a seat cannot be rotated, changed or revoked", async () => {
+  const listed = (await lab("olga").made("GET", "/api/v2/keys")).body.results;
+  const [found] = await gantry.database.sql<{ seat: string }[]>`
+    select m.seat_key_id as seat from team_members m join users p on p.id = m.user_id where p.username = 'mark' limit 1`;
+  const seat = found?.seat;
+  expect(listed.map(({ id }: { id: string }) => id)).not.toContain(seat);
+  for (const [method, path, json] of [
+    ["POST", `/api/v2/keys/${seat}/rotate`, {}],
+    ["PATCH", `/api/v2/keys/${seat}`, { monthly_limit: null }],
+    ["DELETE", `/api/v2/keys/${seat}`, undefined],
+  ] as const) {
+    await refused(lab("olga").send(method, path, { json }), 404, "Key not found");
+  }
+  await refused(gantry.call("DELETE", `/api/v2/admin/users/lab/keys/${seat}`), 404, "Key not found");
+});
+
+test("schedules are hidden from other members, and stay active when another member is removed", async () => {
+  const agent = await lab("olga").made("POST", "/v1/agents", {
+    json: { name: "Daily", goal: "x", tools: [], model: "gantry/text" },
+  });
+  await lab("olga").made("POST", `/v1/agents/${agent.body.id}/publish`, { json: {} });
+  const schedule = async (by: Calls) =>
+    (await by.made("POST", `/v1/agents/${agent.body.id}/schedules`, { json: { cron: "0 0 1 1 *", input: {} } })).body;
+  const [marks, annas] = [await schedule(lab("mark")), await schedule(lab("anna"))];
+  expect((await lab("mira").get(`/v1/schedules/${marks.id}`)).status).toBe(404);
+  await own("mark").made("DELETE", `${members}/mark`);
+  await lab("olga").send("POST", `/v1/schedules/${marks.id}/run`);
+  await expect.poll(async () => (await lab("olga").get(`/v1/schedules/${annas.id}`)).body.status).toBe("active");
+  await calls.add("lab", "mark");
+});
+
+test("the audit log of the team names the member who acted", async () => {
+  await lab("anna").made("PUT", "/api/v2/secrets/crm", { json: { value: "token" } });
+  const { results } = (await lab("olga").made("GET", "/api/v2/audit?action=secret.put")).body;
+  expect(results[0]).toMatchObject({ actor: { username: "anna" }, owner: { username: "lab" } });
+  await refused(lab("mira").get("/api/v2/audit"), 403, "read the audit log");
+});
+
+test("a team closes when it has no money and no work", async () => {
+  await refused(own("anna").send("DELETE", "/api/v2/teams/lab"), 403, "Only an owner");
+  await refused(own("olga").send("DELETE", "/api/v2/teams/lab"), 409, "balance is $4.7");
+  const left = (await lab("olga").get("/api/v2/me")).body.balance;
+  await gantry.call("POST", "/api/v2/admin/users/lab/credits", { json: { amount: -left, reason: "closing" } });
+  await own("olga").made("DELETE", "/api/v2/teams/lab");
+  await refused(lab("olga").get("/api/v2/me"), 404, "Team not found");
+  expect((await own("mark").get("/api/v2/teams")).body.results.map(({ name }: { name: string }) => name)).not.toContain(
+    "lab",
+  );
+  await gantry.call("PATCH", "/api/v2/admin/users/lab", { json: { disabled: false } });
+  expect((await lab("mark").get("/api/v2/me")).status).toBe(200);
+});
