@@ -92,7 +92,7 @@ const added = new Set(["job", "instance", "le"]);
 
 function faultsOf(expression: string): string[] {
   const faults: string[] = [];
-  const names = [...expression.matchAll(/\b((?:gantry|process|nodejs)_[a-z0-9_]+)(?:\{([^}]*)\})?/g)];
+  const names = [...expression.matchAll(/\b((?:gantry|gen_ai_client|process|nodejs)_[a-z0-9_]+)(?:\{([^}]*)\})?/g)];
   if (names.length === 0) faults.push(`${expression}: has no metric`);
   const grouped = [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = ""]) => list.split(/,\s*/));
   for (const [, name = "", matchers = ""] of names) {
@@ -155,7 +155,7 @@ test("panels of the dashboard have a query and fit the grid", () => {
     expect(gridPos.x + gridPos.w, title).toBeLessThanOrEqual(24);
     if (type !== "row")
       expect(
-        targets?.every(({ expr }) => /(gantry|process|nodejs)_/.test(expr)),
+        targets?.every(({ expr }) => /(gantry|gen_ai|process|nodejs)_/.test(expr)),
         title,
       ).toBe(true);
   }

@@ -3,7 +3,6 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
-import { startScriptedLlm } from "../support/scripted-llm.ts";
 
 const examples = new URL("../../../../examples/", import.meta.url);
 
@@ -18,7 +17,7 @@ async function read(folder: string): Promise<[name: string, body: Record<string,
 }
 
 const models = await read("models");
-const agents = await read("agents");
+const agents = (await read("agents")).filter(([name]) => !name.endsWith(".setup"));
 const cogSchema = {
   components: {
     schemas: {
@@ -83,56 +82,17 @@ describe("examples/models", () => {
 });
 
 describe("examples/agents", () => {
-  test.each(agents)("%s is saved without a warning, and published", async (_, json) => {
-    const created = await gantry.call("POST", "/v1/agents", { json });
-    expect([created.status, created.body.warnings], created.text).toEqual([201, []]);
-    const published = await gantry.call("POST", `/v1/agents/${created.body.id}/publish`);
-    expect(published.status, published.text).toBe(200);
+  test("every agent and every field of its input is described, because the console offers them as templates", () => {
+    for (const [name, { description, input_schema }] of agents) {
+      expect(description, name).toBeTruthy();
+      const { properties } = input_schema as { properties: Record<string, { description?: string }> };
+      for (const [field, schema] of Object.entries(properties))
+        expect(schema.description, `${name} ${field}`).toBeTruthy();
+    }
   });
 
   test("input schemas have no default, because runs do not apply defaults", () => {
     for (const [name, { input_schema }] of agents)
       expect(JSON.stringify(input_schema), name).not.toContain('"default"');
-  });
-
-  test("the page reader's goal has the question of its input, if there is one", async () => {
-    const llm = await startScriptedLlm(() => ({ text: '{"title": "A page", "summary": "It is about ships."}' }));
-    try {
-      const [, chat] = models.find(([name]) => name === "openai-chat") ?? [];
-      const backend = { type: "openai-chat", url: llm.url, model: "test" };
-      const put = await gantry.call("PUT", "/api/v1/admin/reader", { json: { ...chat, backend } });
-      expect(put.status, put.text).toBe(201);
-      const [, json] = agents.find(([name]) => name === "page-reader") ?? [];
-      const { body: agent } = await gantry.call("POST", "/v1/agents", { json: { ...json, model: "admin/reader" } });
-      await gantry.call("POST", `/v1/agents/${agent.id}/publish`);
-      const goals: string[] = [];
-      for (const input of [
-        { url: "https://example.com/" },
-        { url: "https://example.com/", question: "Which ships?" },
-      ]) {
-        llm.requests.length = 0;
-        const run = await gantry.call("POST", `/v1/agents/${agent.id}/runs`, { json: { input, wait: 30 } });
-        expect(run.body, run.text).toMatchObject({ status: "done", output: { title: "A page" } });
-        const prompt = llm.requests[0]?.messages.map(({ content }) => content ?? "").join("\n") ?? "";
-        goals.push(/Fetch .*/.exec(prompt)?.[0] ?? "");
-      }
-      expect(goals).toEqual([
-        "Fetch https://example.com/ with http_request and say what the page is about.",
-        "Fetch https://example.com/ with http_request and say what the page is about, for a reader who asks: Which ships?",
-      ]);
-    } finally {
-      await llm.close();
-    }
-  });
-
-  test("the illustrator paints", async () => {
-    const [, json] = agents.find(([name]) => name === "illustrator") ?? [];
-    const { body: agent } = await gantry.call("POST", "/v1/agents", { json });
-    await gantry.call("POST", `/v1/agents/${agent.id}/publish`);
-    const run = await gantry.call("POST", `/v1/agents/${agent.id}/runs`, {
-      json: { input: { scene: "a lighthouse at dusk" }, wait: 30 },
-    });
-    expect(run.body, run.text).toMatchObject({ status: "done", cost: 0.03 });
-    expect(JSON.stringify(run.body.output)).toMatch(/s3:\/\/gantry\/outputs\/pred_\w+\/file_\w+\/image\.jpg/);
   });
 });

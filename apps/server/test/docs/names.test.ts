@@ -21,7 +21,7 @@ test("every setting exists", () => {
   const named = found(/\b((?:GANTRY|S3|OTEL)_[A-Z][A-Z_]*[A-Z]|DATABASE_URL|AMQP_URL)\b/g);
   expect(named.length).toBeGreaterThan(100);
   /** Settings of the command and of development. */
-  const others = ["GANTRY_URL", "GANTRY_KEY"];
+  const others = ["GANTRY_URL", "GANTRY_KEY", "GANTRY_PROFILE", "GANTRY_TEAM"];
   expect(named.filter(({ name }) => !(name in settings) && !others.includes(name))).toEqual([]);
 });
 
@@ -69,4 +69,14 @@ test("every SQL function in docs/architecture.md exists", () => {
   const functions = named.filter((name) => /^[a-z]+(_[a-z]+)+$/.test(name));
   expect(functions.length).toBeGreaterThan(10);
   expect(functions.filter((name) => !defined.has(name))).toEqual([]);
+});
+
+test("docs/operate/scale.md places every table once", () => {
+  const tables = [...read("apps/server/migrations/schema.txt").matchAll(/^table (\w+)/gm)].map(([, name]) => name);
+  const rows = read("docs/operate/scale.md")
+    .split("\n")
+    .filter((line) => line.startsWith("| **"));
+  const placed = rows.flatMap((row) => inCode(row.split(" | ")[1] ?? ""));
+  expect(tables.length).toBeGreaterThan(60);
+  expect(placed.toSorted()).toEqual(tables.toSorted());
 });
