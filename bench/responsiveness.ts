@@ -12,6 +12,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createImagePainter } from "../apps/server/src/engines/models/builtin/painter.ts";
 import { countTokens, estimateTokens } from "../apps/server/src/engines/models/token-count.ts";
+import { createPictures } from "../apps/server/src/engines/pictures/create-pictures.ts";
 import { scriptedServer } from "../apps/server/src/engines/tools/scripted-server.fixture.ts";
 import { startScriptedLlm, toolResults } from "../apps/server/test/support/scripted-llm.ts";
 import { startSlowCog } from "../apps/server/test/support/slow-cog.ts";
@@ -76,7 +77,8 @@ async function measureStart(): Promise<void> {
 }
 
 async function measurePainting(): Promise<void> {
-  const painter = createImagePainter();
+  const pictures = createPictures();
+  const painter = createImagePainter(pictures);
   const paint = (size: string) =>
     painter.run({
       predictionId: "pred_1",
@@ -90,6 +92,7 @@ async function measurePainting(): Promise<void> {
   const took = await timed(() => paint("2k"));
   delay.disable();
   await painter.close();
+  await pictures.close();
   verdict("a picture of 2048x2048", took / 1000, "at most", 2, " s");
   verdict("event loop delay while it is painted, p99", delay.percentile(99) / 1e6, "at most", 50, " ms");
   verdict("event loop delay while it is painted, longest", delay.max / 1e6, "at most", 200, " ms");

@@ -1,5 +1,5 @@
 import type { Database } from "../../apps/server/src/engines/database/index.ts";
-import { closeUsageDays, ensureUsagePartitions } from "../../apps/server/src/features/billing/index.ts";
+import { closeUsageDays, detailUsage, ensureUsagePartitions } from "../../apps/server/src/features/billing/index.ts";
 
 export const yearMs = 365 * 86_400_000;
 const rowsAtOnce = 500_000;
@@ -9,7 +9,7 @@ const unfolded = 999;
 /**
  * Creates a year of usage rows, sums and balances inside PostgreSQL. Nine of ten rows belong to one user, over a dozen
  * models, and one in ten was free. As many rows as possible are not in the sums yet. Indexes are built afterwards, which
- * takes a third of the time.
+ * takes a third of the time. Needs `bench.id`.
  */
 export async function fillUsage(database: Database, userId: string, rows: number): Promise<void> {
   const { sql } = database;
@@ -28,14 +28,16 @@ export async function fillUsage(database: Database, userId: string, rows: number
     const to = Math.min(rows, from + rowsAtOnce);
     // Covers every hour of the year. The multipliers scatter the other columns.
     await sql`
-      insert into usage
-      select 'pred_' || lpad(n::text, 26, '0'), case when n % 10 < 9 then ${userId} else 'usr_bench_' || (1 + n / 10 % 50) end,
+      insert into usage (request_id, user_id, model_name, route, status, created_at, inference_ms, input_tokens,
+        output_tokens, cached_tokens, price_micros, key_id, run_id)
+      select bench.id('pred', ms, n), case when n % 10 < 9 then ${userId} else 'usr_bench_' || (1 + n / 10 % 50) end,
         'bench/model-' || (n * 7919 % 12), (array['sync', 'stream', 'async'])[1 + n % 3],
-        case when n % 10 = 7 then 502 else 200 end,
-        ${until}::timestamptz - make_interval(secs => ${yearMs / 1000}::float8 * (${rows}::float8 - n) / ${rows}::float8),
+        case when n % 10 = 7 then 502 else 200 end, to_timestamp(ms / 1000.0),
         (n * 104729 % 9000)::int, (n * 31 % 4000)::int, (n * 17 % 2000)::int, 0,
-        case when n % 10 = 7 then 0 else 1 + n * 6151 % 90000 end
-      from generate_series(${from}::bigint, ${to - 1}::bigint) n`;
+        case when n % 10 = 7 then 0 else 1 + n * 6151 % 90000 end, 'key_bench_' || n % 10,
+        case when n % 100 = 3 then 'run_bench_' || n / 1000 end
+      from generate_series(${from}::bigint, ${to - 1}::bigint) n
+      cross join lateral (select ${until.getTime()}::bigint - ${yearMs}::bigint * (${rows}::bigint - n) / ${rows}::bigint as ms) t`;
   }
   await sql.unsafe(indexes.map(({ made }) => `${made};`).join(" "));
   await sql`update usage_marks set charges_until = '-infinity'`;
@@ -48,6 +50,8 @@ export async function fillUsage(database: Database, userId: string, rows: number
       sum(price_micros)
     from usage group by 1, 2, 3 order by 2`;
   await closeUsageDays(database);
+  // Otherwise the server would compute them during the measurement.
+  await detailUsage(database, () => false);
   await sql`
     with added as (
       insert into usage (request_id, user_id, model_name, route, status, created_at, price_micros)

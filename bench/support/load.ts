@@ -9,17 +9,18 @@ export interface LoadResult {
 }
 
 /**
- * A closed loop of keep-alive connections that send the same bytes for some seconds. Uses bare sockets and reads only the
- * length of an answer, so that the client is never the bottleneck.
+ * A closed loop of keep-alive connections that send the same bytes for some seconds, or each its own of several. Uses bare
+ * sockets and reads only the length of an answer, so that the client is never the bottleneck.
  */
 export async function load(options: {
   port: number;
-  request: Buffer;
+  request: Buffer | readonly Buffer[];
   connections: number;
   seconds: number;
   expectStatus?: number;
 }): Promise<LoadResult> {
   const { port, request, connections, seconds, expectStatus = 200 } = options;
+  const requests = [request].flat();
   const latencies: number[] = [];
   let failures = 0;
   const startedAt = performance.now();
@@ -28,15 +29,16 @@ export async function load(options: {
   await Promise.all(
     Array.from(
       { length: connections },
-      () =>
+      (_, n) =>
         new Promise<void>((resolve) => {
+          const own = requests[n % requests.length] ?? Buffer.alloc(0);
           const socket: Socket = connect({ port, host: "127.0.0.1", noDelay: true });
           let sentAt = 0;
           let buffered: Buffer = Buffer.alloc(0);
           const send = () => {
             if (performance.now() >= until) return socket.end(resolve as () => void);
             sentAt = performance.now();
-            socket.write(request);
+            socket.write(own);
           };
           socket.on("connect", send);
           socket.on("error", () => {

@@ -9,10 +9,18 @@ export interface Served {
   stop(): Promise<void>;
 }
 
+/** As `npm start` sets it. */
+export const allocator = {
+  MALLOC_ARENA_MAX: "2",
+  MALLOC_MMAP_THRESHOLD_: "262144",
+  MALLOC_TRIM_THRESHOLD_: "262144",
+};
+
 /** Starts a TypeScript program and waits for the line `listens on …:<port>`. */
 export function serve(script: URL, env: Record<string, string> = {}): Promise<Served> {
   const child: ChildProcess = spawn(process.execPath, [fileURLToPath(script)], {
-    env: { ...process.env, ...env },
+    // Figures of one process, unless the benchmark asks for more.
+    env: { ...allocator, ...process.env, GANTRY_PROCESSES: "1", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
@@ -38,8 +46,12 @@ export function serve(script: URL, env: Record<string, string> = {}): Promise<Se
 
 const ticksPerSecond = 100;
 
-/** CPU seconds of a process and its descendants so far. */
-export function cpuSecondsOf(pid: number): number {
+interface ProcessFigures {
+  children: Map<number, number[]>;
+  ticks: Map<number, number>;
+}
+
+function readProcesses(): ProcessFigures {
   const children = new Map<number, number[]>();
   const ticks = new Map<number, number>();
   for (const name of readdirSync("/proc")) {
@@ -55,7 +67,17 @@ export function cpuSecondsOf(pid: number): number {
       // The process ended meanwhile.
     }
   }
-  const sum = (id: number): number =>
-    (ticks.get(id) ?? 0) + (children.get(id) ?? []).reduce((all, child) => all + sum(child), 0);
-  return sum(pid) / ticksPerSecond;
+  return { children, ticks };
+}
+
+/** A process and its descendants. */
+export function treeOf(pid: number, { children } = readProcesses()): number[] {
+  const below = (id: number): number[] => [id, ...(children.get(id) ?? []).flatMap(below)];
+  return below(pid);
+}
+
+/** CPU seconds of a process and its descendants so far. */
+export function cpuSecondsOf(pid: number): number {
+  const found = readProcesses();
+  return treeOf(pid, found).reduce((sum, id) => sum + (found.ticks.get(id) ?? 0), 0) / ticksPerSecond;
 }

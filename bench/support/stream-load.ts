@@ -4,7 +4,8 @@ import { microsNow, readTokens } from "./token-text.ts";
 
 export interface StreamLoad {
   port: number;
-  request: Buffer;
+  /** Several are used in rotation. */
+  request: Buffer | readonly Buffer[];
   streams: number;
   /** All clients disconnect once each has seen this number of tokens. */
   leaveAfter?: number;
@@ -28,13 +29,14 @@ const connectingPerMs = 2;
  * that the client is never the bottleneck.
  */
 export async function loadStreams({ port, request, streams, leaveAfter }: StreamLoad): Promise<StreamResult> {
+  const requests = [request].flat();
   const ages: number[] = [];
   let firstAt = 0;
   const began = performance.now();
   const all: Promise<void>[] = [];
   while (all.length < streams) {
     const due = Math.min(streams, Math.ceil((performance.now() - began) * connectingPerMs) + 1);
-    while (all.length < due) all.push(readOne());
+    while (all.length < due) all.push(readOne(requests[all.length % requests.length] ?? Buffer.alloc(0)));
     await sleep(1);
   }
   await Promise.all(all);
@@ -43,13 +45,13 @@ export async function loadStreams({ port, request, streams, leaveAfter }: Stream
   const at = (share: number) => (sorted[Math.floor(sorted.length * share)] ?? Number.NaN) / 1000;
   return { tokens: ages.length, seconds, p50: at(0.5), p99: at(0.99) };
 
-  function readOne(): Promise<void> {
+  function readOne(own: Buffer): Promise<void> {
     return new Promise((resolve, reject) => {
       const socket = connect({ port, host: "127.0.0.1", noDelay: true });
       let rest: Buffer = Buffer.alloc(0);
       let head = "";
       let seen = 0;
-      socket.once("connect", () => socket.write(request));
+      socket.once("connect", () => socket.write(own));
       socket.on("error", reject);
       socket.on("close", () =>
         reject(new Error(`a stream was interrupted after ${seen} tokens: ${head.slice(0, 500)}`)),
