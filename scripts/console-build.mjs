@@ -9,8 +9,8 @@ export const builtFolder = join(consoleFolder, "dist");
 /** Hash of the sources, kept in the built folder. The server does not serve it. */
 export const stampFile = ".sources";
 
-const sources = ["apps/console", "packages/sdk/src", "packages/wire/src"];
-const isOfBuild = (name) => !/^(node_modules|test|dist.*)$|\.test\.tsx?$/.test(name);
+const sources = ["apps/console", "docs", "examples/agents", "packages/sdk/src", "packages/wire/src"];
+const isOfBuild = (name) => !/^(node_modules|test|images|dist.*)$|\.test\.tsx?$/.test(name);
 
 function filesBelow(folder) {
   return readdirSync(`${root}/${folder}`, { withFileTypes: true })

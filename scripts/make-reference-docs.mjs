@@ -8,6 +8,10 @@ import { settings } from "../apps/server/src/config/config.ts";
 import { describedGauges } from "../apps/server/src/engines/telemetry/gauges.ts";
 import { createMeasures } from "../apps/server/src/engines/telemetry/measures.ts";
 import { runErrors } from "../apps/server/src/http/docs-pages/errors-page.ts";
+import { commands } from "../packages/cli/src/commands.ts";
+import { groups } from "../packages/cli/src/frame/command.ts";
+import { usualCodes } from "../packages/cli/src/frame/help.ts";
+import { shownOption, usageOf } from "../packages/cli/src/frame/usage.rules.ts";
 import { agentErrors } from "../packages/wire/src/agent-errors.ts";
 import { errorTable } from "../packages/wire/src/error-table.ts";
 import { accountDocument, agentsDocument, doorsDocument, modelsDocument } from "../packages/wire/src/openapi/index.ts";
@@ -36,7 +40,41 @@ const routes = (documentOf) => {
   );
 };
 
+const block = (lines) => ["```text", ...lines, "```"].join("\n");
+
+/** A command as `gantry help` explains it. */
+const commandSection = (command) => {
+  const { name, summary, details, arguments: all = [], options = {}, examples, codes = {} } = command;
+  const named = [
+    ...all.map((one) => [code(one.name), one.meaning]),
+    ...Object.entries(options).map(([option, row]) => [
+      code(shownOption(option, row)),
+      row.choices && row.value !== undefined ? `${row.meaning} One of: ${row.choices.join(", ")}.` : row.meaning,
+    ]),
+  ];
+  return [
+    `### gantry ${name}`,
+    block([usageOf(command)]),
+    details === undefined ? summary : `${summary} ${details}`,
+    ...(named.length > 0 ? [table(["argument or option", "meaning"], named)] : []),
+    block(examples.flatMap(({ line, meaning }) => [`# ${meaning}`, `gantry ${line}`])),
+    ...(Object.keys(codes).length > 0
+      ? [
+          `Exit codes: ${Object.entries({ ...usualCodes, ...codes })
+            .map(([n, meaning]) => `${n} ${meaning.charAt(0).toLowerCase()}${meaning.slice(1, -1)}`)
+            .join("; ")}.`,
+        ]
+      : []),
+  ].join("\n\n");
+};
+
 const tables = {
+  commands: () =>
+    Object.entries(groups)
+      .map(([group, title]) => [title, commands.filter((one) => one.group === group && !one.hidden)])
+      .filter(([, members]) => members.length > 0)
+      .map(([title, members]) => [`## ${title}`, ...members.map(commandSection)].join("\n\n"))
+      .join("\n\n"),
   settings: () =>
     table(
       ["setting", "default", "description", "values"],
@@ -80,6 +118,7 @@ const tables = {
 };
 
 const pages = {
+  command: ["commands"],
   settings: ["settings"],
   metrics: ["metrics"],
   errors: ["errors", "agent errors", "run errors"],

@@ -100,12 +100,20 @@ export const mutations = [
   ),
 
   ...rules("admission", `${predictions}sql/admit.sql`, core, [
-    ["a balance below zero refuses", "when w.available < 0 or k.used", "when k.used"],
+    ["a balance below zero refuses", "when (w.available < 0 or key_left <= 0)", "when (key_left <= 0)"],
+    ["a key's budgets are strict", "when a.reservation > key_left then", "when 0 > key_left then"],
+    ["a key's day is a budget", ", k.per_day - k.day_used, kp.per_month", ", kp.per_month"],
+    ["a parent's month is a budget", ", kp.per_month - kp.month_used,\n", ",\n"],
+    ["a key's tokens are exact", "a.tokens > least(k.per_minute - k.minute_used,", "a.tokens > least(k.per_minute,"],
+    ["a parent's tokens are exact", ", kp.per_minute - kp.minute_used) then", ", kp.per_minute) then"],
+    ["too many tokens never fit", "when a.tokens > least(k.per_minute, kp.per_minute) then", "when false then"],
     [
-      "a key's monthly limit is strict",
-      "when k.used + a.reservation > k.monthly_limit",
-      "when k.used > k.monthly_limit",
+      "a parent counts what its keys spend",
+      "if z is not null then kp := after_arrival(kp, a);",
+      "if z is not null then",
     ],
+    ["a key stops with its parent", "q.revoked_at is null and (q.expires_at", "(q.expires_at"],
+    ["sponsored calls do not count", "      if not a.sponsored then\n", "      if true then\n"],
     ["the plan's minute is exact", "(w.minute).requests >= w.per_minute", "(w.minute).requests > w.per_minute"],
     ["the plan's parallel limit is exact", "w.running >= w.parallel then", "w.running > w.parallel then"],
     ["capacity is never exceeded", "m.running < m.capacity and", "m.running <= m.capacity and"],
@@ -117,17 +125,29 @@ export const mutations = [
     ["an inactive model is refused", "when m.capacity = 0 then", "when m.capacity < 0 then"],
     ["a retired model is refused", "when d is null or m.is_retired then", "when d is null then"],
     ["reservations are written", "reserved_micros = s.reserved_micros + w.more_reserved,", ""],
-    ["a key's reservations are written", "s.reserved_micros + k.more where", "s.reserved_micros where"],
+    ["a key's reservations are written", "s.reserved_micros + k.more\n", "s.reserved_micros\n"],
+    ["a day's reservations are written", "s.reserved_micros + k.more where", "s.reserved_micros where"],
   ]),
   ...rules("settlement", `${predictions}sql/end.sql`, core, [
     ["a charge stays within its reservation", "e.price := least(e.price, l.reserved_micros);", ""],
     ["only the current claim settles", "x.claim = e.claim and", ""],
     ["the charge leaves the wallet", "balance_micros = s.balance_micros - c.price,", ""],
     ["the reservation is released", "reserved_micros = s.reserved_micros - c.reserved,", ""],
-    ["a key's spending counts", "spent_micros = s.spent_micros + r.spent", "spent_micros = s.spent_micros"],
+    [
+      "a key's spending counts",
+      "+ r.spent\n    where s.key_id = r.key_id and s.month",
+      "\n    where s.key_id = r.key_id and s.month",
+    ],
+    [
+      "a day's spending counts",
+      "+ r.spent\n    where s.key_id = r.key_id and s.day",
+      "\n    where s.key_id = r.key_id and s.day",
+    ],
+    ["tokens are corrected", " - g.reserved_tokens) as more", ") as more"],
   ]),
   ...rules("rate limit", `${predictions}sql/minute.sql`, core, [
     ["a request counts for a minute", "exit when hits[2 * j - 1] <= now_ms - 60000;", ""],
+    ["tokens count for a minute", "abs(second * 1000 - now_ms()) < 60000", "true"],
   ]),
   ...rules("slots", `${predictions}sql/slots.sql`, core, [
     ["queued predictions obey the parallel limit", "f.of_user <= coalesce(p.parallel - w.running, most)", "true"],
@@ -168,7 +188,11 @@ export const mutations = [
     `${server}features/accounts/key-reach.rules.ts`,
     [`${server}features/accounts/rules.test.ts`],
     [
-      ["a limited key manages only itself", "isConfined(own) || own.monthlyLimitMicros !== null", "isConfined(own)"],
+      [
+        "a limited key manages only itself",
+        "if (isConfined(own) || isLimited(own)) return false;",
+        "if (isConfined(own)) return false;",
+      ],
       ["a key cannot outlive its creator", "&& target.expiresAt <= end", ""],
       ["a replaced secret administrates nothing", "&& own.graceEndsAt === null", ""],
     ],
@@ -222,10 +246,6 @@ export const mutations = [
       '=== "refuse" && caller.graceEndsAt === undefined',
     ],
     ["a confined key is refused", '=== "refuse" && isConfined(caller)', '=== "refuse" && isConfined(caller) && false'],
-    [
-      "a limited key changes no prices",
-      "&& caller.monthlyLimitMicros !== null",
-      "&& caller.monthlyLimitMicros === undefined",
-    ],
+    ["a limited key changes no prices", "&& isLimited(caller)", "&& !isLimited(caller)"],
   ]),
 ];

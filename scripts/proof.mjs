@@ -1,5 +1,16 @@
 import { buildSteps } from "./console-build.mjs";
 import { main } from "./set-up.mjs";
 
-/** Tests that kill processes, start clusters, create load or drive a browser: all of them, or those of the given paths. */
-await main((node) => [...buildSteps(node), ["vitest", "run", "--project=proof*", ...process.argv.slice(2)]]);
+/** The same load and faults each time; `npm run soak` chooses others. */
+const shortSoak = ["bench/soak/soak.ts", "5", "20261118"];
+
+/**
+ * Tests that kill processes, start clusters, create load or drive a browser, then five minutes of soak; or the tests of the
+ * given paths.
+ */
+const paths = process.argv.slice(2);
+await main((node) => [
+  ...buildSteps(node),
+  ["vitest", "run", "--project=proof*", ...paths],
+  ...(paths.length === 0 ? [[node, ...shortSoak]] : []),
+]);

@@ -56,7 +56,8 @@ function isAsLocked() {
   return (
     Object.keys(installed).every((place) => place in packages) &&
     Object.entries(packages).every(([place, locked]) => {
-      if (place === "") return true;
+      // Workspaces are linked, and have no version.
+      if (!place.includes("node_modules/")) return true;
       return place in installed ? isSame(installed[place], locked) : mayBeLeftOut(locked);
     })
   );

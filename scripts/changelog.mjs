@@ -1,0 +1,55 @@
+/** Scopes of commits that change nothing for users. */
+const inside = new Set(
+  "bench build check checks ci compose docs engines kernel mutate proof release routes scripts soak start test tests".split(
+    " ",
+  ),
+);
+/** First words of commits that change only tests, texts in the code or the place of code. */
+const isInside = (text) =>
+  /^(assert|cover|expect|follow|merge|move|name|plain|prove|rename|reword|share|shorten|split|test)\b/i.test(text);
+/** A first release has the whole history. The newest commits of each scope are enough. */
+const mostInFirst = 8;
+
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Commits by the first scope in their subject, newest first. Subjects without a scope count as `other`. */
+function byScope(subjects) {
+  const groups = new Map();
+  for (const subject of subjects) {
+    const [, scopes = "other", text = subject] = /^([a-z][\w-]*(?:, [a-z][\w-]*)*): (.+)$/.exec(subject) ?? [];
+    const [scope] = scopes.split(", ").filter((one) => !inside.has(one));
+    if (scope !== undefined && !isInside(text)) groups.set(scope, [...(groups.get(scope) ?? []), capital(text)]);
+  }
+  return [...groups].sort(([one], [other]) => (one < other ? -1 : 1));
+}
+
+/** The section of one version, from the subjects of its commits. */
+export function changelogSection({ version, date, subjects, isFirst }) {
+  const groups = byScope(subjects).filter(([scope]) => !isFirst || scope !== "other");
+  const parts = groups.map(([scope, texts]) => {
+    const shown = isFirst ? texts.slice(0, mostInFirst) : texts;
+    const rest = texts.length - shown.length;
+    return [`### ${scope}`, "", ...shown.map((text) => `- ${text}`), ...(rest > 0 ? [`- and ${rest} earlier`] : [])];
+  });
+  const intro = isFirst ? ["The first release.", ""] : [];
+  const body = parts.length > 0 ? parts.flatMap((lines) => [...lines, ""]) : ["No changes for users.", ""];
+  return [`## ${version} (${date})`, "", ...intro, ...body].join("\n");
+}
+
+const title = "# Changelog\n";
+
+/** Puts a section above the earlier ones. */
+export function addSection(changelog, section) {
+  const earlier = changelog.startsWith(title) ? changelog.slice(title.length) : changelog;
+  return `${title}\n${section}${earlier}`;
+}
+
+/** The next version: given as such, or as the part to raise. */
+export function nextVersion(current, wanted) {
+  if (/^\d+\.\d+\.\d+(-[0-9a-z.-]+)?$/.test(wanted)) return wanted;
+  const [major, minor, patch] = current.replace(/-.*/, "").split(".").map(Number);
+  if (wanted === "major") return `${major + 1}.0.0`;
+  if (wanted === "minor") return `${major}.${minor + 1}.0`;
+  if (wanted === "patch") return `${major}.${minor}.${patch + 1}`;
+  throw new Error("Name a version such as 0.2.0, or patch, minor or major: npm run release -- 0.2.0");
+}
