@@ -15,6 +15,8 @@ interface Finish {
 
 const bloomSide = 192;
 const channels = 3;
+/** A few milliseconds. */
+const rowsAtOnce = 64;
 
 export async function finish(
   pixels: Uint8Array,
@@ -22,12 +24,14 @@ export async function finish(
   height: number,
   how: Finish,
   random: Random,
+  proceed: () => Promise<void>,
 ): Promise<void> {
   const glow = how.bloom ? await blurred(pixels, width, height) : undefined;
   const noise = grainTable(how.grain, random.fork("grain"));
   const mask = noise.length - 1;
   const [dx, dy] = [2 / width, 2 / height];
   for (let y = 0; y < height; y++) {
+    if (y % rowsAtOnce === 0) await proceed();
     const ny = y * dy - 1;
     let at = y * width * channels;
     let grainAt = Math.imul(y, 40503) & mask;

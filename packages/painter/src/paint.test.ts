@@ -18,7 +18,7 @@ interface Pixels {
 const defaults = { width: 480, height: 270, watermark: false, mode: "standard" as const };
 
 async function painted(prompt: string, change: object = {}, references: Reference[] = []): Promise<Uint8Array> {
-  return paint({ prompt, ...defaults, ...change }, references, () => undefined);
+  return paint({ prompt, ...defaults, ...change }, references, async () => undefined);
 }
 
 async function pixelsOf(jpeg: Uint8Array): Promise<Pixels> {

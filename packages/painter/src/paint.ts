@@ -21,31 +21,35 @@ export interface Painting {
   mode: "standard" | "fast";
 }
 
-/** Returns a JPEG; the same arguments give the same bytes. `proceed` runs between slow steps and may throw to cancel. */
+/**
+ * Returns a JPEG; the same arguments give the same bytes. `proceed` runs between steps of some milliseconds: it may throw
+ * to cancel, and may wait to let other work through.
+ */
 export async function paint(
   painting: Painting,
   references: readonly Reference[],
-  proceed: () => void,
+  proceed: () => Promise<void>,
 ): Promise<Uint8Array> {
   const { width, height } = painting;
   const detailed = painting.mode === "standard";
   const random = createRandom(seedOf(painting.prompt, references));
   const svg = drawSvg(painting, references, random);
-  proceed();
+  await proceed();
   // Ten embedded references exceed libxml2's limit for untrusted documents; this document is ours.
   const { data } = await sharp(Buffer.from(svg), { unlimited: true })
     .removeAlpha()
     .raw()
     .toBuffer({ resolveWithObject: true });
-  proceed();
+  await proceed();
   await finish(
     data,
     width,
     height,
     { bloom: detailed, vignette: detailed ? 0.55 : 0.3, grain: detailed ? 3.2 : 1 },
     random,
+    proceed,
   );
-  proceed();
+  await proceed();
   return sharp(data, { raw: { width, height, channels: 3 } })
     .jpeg({ quality: 90, chromaSubsampling: "4:4:4" })
     .toUint8Array()

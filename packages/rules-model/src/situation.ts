@@ -23,6 +23,9 @@ export interface Situation {
   outcomes: readonly ToolOutcome[];
 }
 
+/** Begins an input of an earlier run of the same thread, which is not the task. */
+const earlierTurn = "Earlier input:\n";
+
 export function situationOf(messages: readonly Message[]): Situation {
   const texts: string[] = [];
   const inputs: Source[] = [];
@@ -34,7 +37,7 @@ export function situationOf(messages: readonly Message[]): Situation {
     else if (message.role === "tool") {
       const call = calls.get(message.callId) ?? { id: message.callId, name: message.name, arguments: {} };
       outcomes.push({ call, content: message.content, failed: message.isError === true });
-    } else {
+    } else if (!message.content.startsWith(earlierTurn)) {
       const { values, rest } = jsonIn(message.content);
       texts.push(rest);
       for (const value of values) inputs.push({ about: [], value });
