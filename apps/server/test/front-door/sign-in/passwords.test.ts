@@ -132,7 +132,6 @@ describe("failed sign-ins are limited", () => {
   test("in a table that does not grow with the number of names", async () => {
     const buckets = await gantry.database.sql<{ bucket: number }[]>`
       select distinct sign_in_bucket(1, 'user ' || n) as bucket from generate_series(1, 20000) n`;
-    expect(buckets.length).toBeLessThanOrEqual(65_536);
     expect(Math.min(...buckets.map(({ bucket }) => bucket))).toBeGreaterThanOrEqual(0);
     expect(Math.max(...buckets.map(({ bucket }) => bucket))).toBeLessThan(65_536);
   });
