@@ -1,4 +1,5 @@
 import type { Caller } from "./context.ts";
+import { isPlainMember } from "./teams/team.rules.ts";
 
 /** Limits of a key. */
 export interface KeyReach {
@@ -51,9 +52,9 @@ export function isConfined({ models }: Models): boolean {
   return models !== null;
 }
 
-/** Whether a key gets links with which its owner authorizes tool servers: that is managing. */
-export function mayAuthorize({ models, graceEndsAt }: Models & { graceEndsAt: Date | null }): boolean {
-  return !isConfined({ models }) && graceEndsAt === null;
+/** Whether a caller gets links with which the owner of its key authorizes tool servers: that is managing. */
+export function mayAuthorize(caller: Models & Pick<Caller, "graceEndsAt" | "team">): boolean {
+  return !isConfined(caller) && caller.graceEndsAt === null && !isPlainMember(caller);
 }
 
 /** `name`: an endpoint id, or an agent as `agents/creator/slug`. */

@@ -178,6 +178,10 @@ export async function rotateKey(
     if (!mayManage(caller, { ...key, keyId })) {
       throw fault("forbidden", beyondReach("rotate"));
     }
+    // The new secret has the rights of the key's member, such as those of an owner.
+    if (key.member !== (caller.team?.member.username ?? null)) {
+      throw fault("forbidden", "Only the member who created the key may rotate it. You can revoke it.");
+    }
     const now = context.clock.now();
     if (key.expiresAt && key.expiresAt <= now) throw fault("conflict", "The key has expired. Create a new one.");
     const oldValidUntil = new Date(now.getTime() + graceSeconds * 1000);

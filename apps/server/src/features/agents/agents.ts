@@ -5,6 +5,7 @@ import { type AgentWithRevision, agentNotFound, type SeenAgent } from "./agent.t
 import { presentWarnings } from "./check-snapshot.ts";
 import type { AgentsContext } from "./context.ts";
 import { cardReaderOf } from "./key-reach.ts";
+import { refusePlainMember } from "./plain-members.ts";
 import { findCard, findOwn, listCards, listOwn, lockOwn, markDeleted } from "./store.ts";
 
 /** The caller's agent with its latest revision. Agents of other users are not found. */
@@ -67,6 +68,7 @@ export async function deleteAgent({ database, clock }: AgentsContext, caller: Ca
   await database.transaction(async (tx) => {
     const agent = await lockOwn(tx, caller.userId, agentId);
     if (!agent) throw agentNotFound();
+    refusePlainMember(caller, agent);
     await markDeleted(tx, caller.userId, agentId, clock.now());
     const object = { id: agentId, name: `${agent.owner}/${agent.slug}` };
     await record(tx, { action: "agent.delete", object, ownerId: agent.ownerId });

@@ -1,7 +1,7 @@
 import type { AgentCard, AgentSnapshot } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
 import { fault } from "../../kernel/errors.ts";
-import { type Caller, isLimited, manages } from "../accounts/index.ts";
+import { type Caller, isLimited, isPlainMember } from "../accounts/index.ts";
 import { highestPricing } from "../billing/index.ts";
 import type { Agent } from "./agent.ts";
 import { findReach, type ReachedAgent } from "./binding-store.ts";
@@ -19,8 +19,7 @@ export function refusePrice(caller: Caller, wanted: Pricing | undefined, current
   throw fault("forbidden", message);
 }
 
-const maySetPrices = (caller: Caller): boolean =>
-  !isLimited(caller) && (caller.team === null || manages(caller.team.role));
+const maySetPrices = (caller: Caller): boolean => !isLimited(caller) && !isPlainMember(caller);
 
 /** Refuses to publish a revision with another price. */
 export async function refusePublishedPrice(

@@ -1,6 +1,6 @@
 import type { AgentSnapshot } from "@gantry/wire";
 import { fault } from "../../kernel/errors.ts";
-import { type Caller, isConfined } from "../accounts/index.ts";
+import { type Caller, isConfined, isPlainMember } from "../accounts/index.ts";
 import type { Agent, Runnable, SeenAgent } from "../agents/index.ts";
 import { isChosen, type Model } from "../models/index.ts";
 import type { McpToolsContext, OfferedTool } from "./context.ts";
@@ -138,9 +138,9 @@ export async function findTool(context: McpToolsContext, caller: Caller, name: s
   }
 }
 
-/** Read actions of the caller's connector, if it has one. Keys limited to models cannot use them. */
+/** Read actions of the caller's connector, if it has one and may use it: as the route of its actions decides. */
 export async function readActions({ idp }: McpToolsContext, caller: Caller) {
-  if (isConfined(caller)) return [];
+  if (isConfined(caller) || isPlainMember(caller)) return [];
   const connector = await unlessMissing(idp.read(caller.userId));
   return connector ? idp.describeTools().filter(({ kind }) => kind === "read") : [];
 }

@@ -26,7 +26,7 @@ export function bucketsOf(username: string, device: string | undefined, client: 
 }
 
 /** Of IPv6, a customer has at least a /64. */
-function networkOf(address: string): string {
+export function networkOf(address: string): string {
   if (!address.includes(":")) return address;
   const [head = "", tail = ""] = address.split("::");
   const [first, last] = [head, tail].map((part) => part.split(":").filter((group) => group !== ""));

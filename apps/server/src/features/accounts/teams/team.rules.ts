@@ -1,5 +1,6 @@
 import type { TeamRole } from "@gantry/wire";
 import type { Micros } from "../../../kernel/money.ts";
+import type { Caller } from "../context.ts";
 
 /**
  * A seat always has a monthly limit, because only limited keys are counted: a budget that is set later in the month knows
@@ -19,6 +20,11 @@ export function mayChangeMember(own: TeamRole, current: TeamRole | undefined, wa
 /** Plain members use what the team has, and admins and owners manage it. */
 export function manages(role: TeamRole): boolean {
   return role !== "member";
+}
+
+/** Whether a caller acts for a team that it does not manage. */
+export function isPlainMember({ team }: Pick<Caller, "team">): boolean {
+  return team !== null && !manages(team.role);
 }
 
 export interface MemberState {

@@ -1,7 +1,8 @@
 import { fault } from "../../../kernel/errors.ts";
+import { isPlainMember } from "../../accounts/index.ts";
 import type { ToolInfo } from "../../agents/index.ts";
 import { type IdpConnector, maskCall } from "../../connectors/idp/index.ts";
-import { mayUse, type RunScope, type RunTool } from "./run-tool.ts";
+import { isOwnersOwnRun, mayUse, type RunScope, type RunTool } from "./run-tool.ts";
 import { failedWith, outcomeOfFailure } from "./tool-failure.ts";
 
 const notAllowed =
@@ -9,9 +10,13 @@ const notAllowed =
 
 const confinedKey = "The API key that started this run is limited to some models and cannot use the identity connector";
 
+const plainMember =
+  "Only admins and owners of a team may let agents of others use its identity connector. The caller of this run is neither";
+
 function refusalOf(scope: RunScope): string | undefined {
   if (scope.caller?.models !== null) return confinedKey;
-  return mayUse(scope, "idp") ? undefined : notAllowed;
+  if (!mayUse(scope, "idp")) return notAllowed;
+  return isPlainMember(scope.caller) && !isOwnersOwnRun(scope) ? plainMember : undefined;
 }
 
 /**
