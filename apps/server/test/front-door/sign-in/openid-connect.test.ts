@@ -3,6 +3,7 @@ import { actionsOf, newVisitor, type Visitor } from "../../support/console-visit
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 import { signIn } from "../../support/oauth-servers.ts";
 import { type OidcServer, startOidcServer } from "../../support/oidc-server.ts";
+import { waitFor } from "../../support/wait-for.ts";
 
 let gantry: GantryNode;
 let beside: GantryNode;
@@ -133,6 +134,40 @@ describe("signing in at the provider", () => {
     person("chief", { preferred_username: "admin", groups: ["ops"] });
     expect(await enter(newVisitor(gantry), "chief")).toBe("/console/");
     expect((await gantry.call("DELETE", "/api/v2/admin/users/admin/identity")).status).toBe(204);
+  });
+
+  test("locks users before the audit log, which every other change waits for", async () => {
+    await gantry.newUser("slow");
+    person("slow");
+    const browser = newVisitor(gantry);
+    const callback = await toCallback(browser, "slow");
+    let landed: Promise<Response> | undefined;
+    await gantry.database.transaction(async (tx) => {
+      await tx`select 1 from users where username = 'admin' for update`;
+      landed = browser.visit(callback);
+      await waitFor("the sign-in to wait for the admins", async () => {
+        const rows = await gantry.database.sql`
+          select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+        return rows.length > 0;
+      });
+      expect(await tx`select 1 from audit_chain for update skip locked`).toHaveLength(1);
+    });
+    expect((await landed)?.headers.get("location")).toBe("/console/");
+  });
+
+  test("does not link a user by an e-mail address that the provider has not verified", async () => {
+    const env = { ...provider.env, GANTRY_PUBLIC_URL: publicUrl, GANTRY_OIDC_LINK_USERS: "1" };
+    const byMail = await startGantry({ env: { ...env, GANTRY_OIDC_USERNAME_CLAIM: "email" }, beside: gantry });
+    await gantry.newUser("mia");
+    for (const [verified, landed] of [
+      [{ email_verified: false }, problem("name_taken")],
+      [{}, problem("name_taken")],
+      [{ email_verified: true }, "/console/"],
+    ] as const) {
+      person("mallory", { email: "mia@example.com", ...verified });
+      expect(await enter(newVisitor(byMail), "mallory")).toBe(landed);
+    }
+    await byMail.close();
   });
 
   test("refuses names that cannot be usernames, people outside of the groups, and disabled users", async () => {

@@ -42,10 +42,11 @@ export function groupsOf(claims: Claims, { groupsClaim }: OidcRules): ReadonlySe
 /** First names of the claims that the rules read. */
 export function neededClaims({ usernameClaim, groupsClaim, ...rules }: OidcRules): string[] {
   const usesGroups = [rules.adminGroups, rules.allowedGroups, rules.planGroups.filter(({ group }) => group !== "*")];
+  const asksVerified = rules.allowedDomains.length > 0 || (rules.linksUsers && usernameClaim === "email");
   return [
     usernameClaim,
     ...(usesGroups.some((groups) => groups.length > 0) ? [groupsClaim] : []),
-    ...(rules.allowedDomains.length > 0 ? ["email", "email_verified"] : []),
+    ...(asksVerified ? ["email", "email_verified"] : []),
   ].map((path) => path.replace(/\..*/, ""));
 }
 
@@ -67,6 +68,11 @@ export function usernameOf(claims: Claims, { usernameClaim }: OidcRules): string
     .replace(/@.*/s, "")
     .replace(/[._+ ]+/g, "-");
   return usernamePattern.test(name) && !reservedUsernames.includes(name) ? name : undefined;
+}
+
+/** The person may have entered any address, such as that of the user whose name it then has. */
+export function isUnverifiedName({ email_verified: isVerified }: Claims, { usernameClaim }: OidcRules): boolean {
+  return usernameClaim === "email" && isVerified !== true;
 }
 
 /** Undefined: the role stays. */

@@ -6,7 +6,7 @@ import { actorIs, record } from "../../audit/index.ts";
 import { planExists } from "../plans.ts";
 import { maySignIn } from "../sign-in-ways.ts";
 import { findUser, insertUser, isLastAdmin, lockUserAndAdmins, type User, updateUser } from "../store.ts";
-import { type OidcRules, planOf, roleOf, usernameOf } from "./oidc.rules.ts";
+import { isUnverifiedName, type OidcRules, planOf, roleOf, usernameOf } from "./oidc.rules.ts";
 import { findIdentity, insertIdentity, lockIdentity } from "./oidc-store.ts";
 
 interface Person {
@@ -57,8 +57,10 @@ async function bind(tx: Sql, { identity, groups, rules, now, log }: Person, user
     await record(tx, { action: "user.create", object: { id, name: username }, ownerId: id, after });
     return undefined;
   }
-  if (!rules.linksUsers || user.kind !== "person") return "name_taken";
+  if (!rules.linksUsers || user.kind !== "person" || isUnverifiedName(identity.claims, rules)) return "name_taken";
   if (!(await isAdmitted(tx, user.id))) return "disabled";
+  // `applyGroups` may need this lock. It comes before the records, which lock the end of the audit log.
+  await lockUserAndAdmins(tx, username);
   // People may choose their names at the provider.
   if (user.role === "admin" && roleOf(groups, rules) !== "admin") return "name_taken";
   if (!(await insertIdentity(tx, identity, user.id, now))) return "name_taken";
