@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hashPassword } from "../../../src/features/accounts/password.ts";
 import { actionsOf, newVisitor } from "../../support/console-visitor.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
+import { waitFor } from "../../support/wait-for.ts";
 
 const good = "a walk in the rain";
 const better = "two walks in the snow";
@@ -78,6 +79,22 @@ describe("signing in with a password", () => {
     for (const { status, body, headers } of answers) {
       expect([status, body.error.message, headers.getSetCookie()]).toEqual([401, wrong, []]);
     }
+  });
+
+  test("401 if the password is changed while it is checked: the former one opens no session after that", async () => {
+    await newUser("gwen");
+    const { transaction } = gantry.database;
+    let answer: Promise<{ status: number }> | undefined;
+    await transaction(async (tx) => {
+      await tx`update users set password_hash = 'scrypt$1$1$1$AA$AA' where username = 'gwen'`;
+      answer = visitor().signIn({ username: "gwen", password: good });
+      await waitFor("the sign-in to wait for the change", async () => {
+        const rows = await gantry.database.sql`
+          select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+        return rows.length > 0;
+      });
+    });
+    expect((await answer)?.status).toBe(401);
   });
 
   test("the sign-in page offers passwords once a user has one", async () => {

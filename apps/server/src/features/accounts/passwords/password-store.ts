@@ -15,6 +15,13 @@ export async function findPassword(sql: Sql, username: string): Promise<StoredPa
   return row;
 }
 
+/** False if the password has changed meanwhile, or if the user may not sign in any more. */
+export async function lockPassword(tx: Sql, userId: string, hash: string): Promise<boolean> {
+  const rows = await tx`
+    select 1 from users where id = ${userId} and password_hash = ${hash} and ${maySignIn(tx)} for no key update`;
+  return rows.length === 1;
+}
+
 /** False if the password has changed meanwhile. */
 export async function replacePassword(sql: Sql, userId: string, before: string | null, hash: string): Promise<boolean> {
   const { count } = await sql`

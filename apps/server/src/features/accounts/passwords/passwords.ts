@@ -11,7 +11,7 @@ import { announceChange } from "../store.ts";
 import { bucketsOf, returnAttempt, takeAttempt } from "./attempts.ts";
 import { checkNewPassword } from "./check-new-password.ts";
 import { deviceOf, newDeviceMark } from "./device-mark.ts";
-import { deleteResetOf, findPassword, replacePassword } from "./password-store.ts";
+import { deleteResetOf, findPassword, lockPassword, replacePassword } from "./password-store.ts";
 
 export interface SignedIn {
   session: string;
@@ -39,6 +39,8 @@ export async function signInWithPassword(
     const { userId, hash } = user;
     const raised = isOutdated(hash) ? await hashPassword(password) : undefined;
     const session = await database.transaction(async (tx) => {
+      // A new password ends all sessions: none may begin with the former one after that.
+      if (!(await lockPassword(tx, userId, hash))) throw wrongPassword();
       if (raised !== undefined) await replacePassword(tx, userId, hash, raised);
       return openOwnSession(tx, { userId, username, way: "password", client }, clock.now());
     });
