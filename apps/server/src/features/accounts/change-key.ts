@@ -54,6 +54,10 @@ async function store(
     const key = await lockKey(tx, scope, keyId);
     if (!key) throw fault("not_found", "Key not found");
     if (key.isSession) throw fault("conflict", "A console session cannot be changed. Revoke it instead.");
+    if (key.connectedApp && change.models === null) {
+      const msg = "Choose at least one model or agent: a connected app gets no access to others.";
+      throw fault("value_error", msg, { loc: ["body", "models"] });
+    }
     const next = { ...key, ...change };
     check(key, next);
     if (past) await countPast(tx, { key, next }, past, now);

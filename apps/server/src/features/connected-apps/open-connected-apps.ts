@@ -7,6 +7,7 @@ import type { ConnectedAppsContext } from "./context.ts";
 import { refusal } from "./oauth-refusal.ts";
 import { hashOfToken } from "./refresh-token.rules.ts";
 import { registerClient } from "./register-client.ts";
+import { createRegistrationLimit } from "./registration-limit.ts";
 import { revokeToken } from "./revoke-token.ts";
 import { type Client, findClient } from "./store.ts";
 import { issueTokens } from "./tokens.ts";
@@ -17,7 +18,8 @@ export type ConnectedApps = ReturnType<typeof openConnectedApps>;
  * The authorization server of /mcp (OAuth 2.1). An app registers itself, a user approves it in the console, and the app
  * exchanges its code for tokens of a key that is confined to the chosen models and agents.
  */
-export function openConnectedApps(context: ConnectedAppsContext) {
+export function openConnectedApps(given: ConnectedAppsContext) {
+  const context = { ...given, registrations: createRegistrationLimit() };
   return {
     ...withContext(context, {
       approve,

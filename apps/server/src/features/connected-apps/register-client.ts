@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { newId } from "@gantry/wire";
 import { z } from "zod";
+import type { Client } from "../accounts/index.ts";
 import type { ConnectedAppsContext } from "./context.ts";
-import { refusal } from "./oauth-refusal.ts";
+import { type OAuthRefusal, refusal } from "./oauth-refusal.ts";
 import { hostOf, redirectProblem } from "./redirect-uri.rules.ts";
 import { hashOfToken } from "./refresh-token.rules.ts";
+import type { RegistrationLimit } from "./registration-limit.ts";
 import { insertClient } from "./store.ts";
 
 export interface RegisteredClient {
@@ -35,10 +37,12 @@ const metadata = z.object({
 
 /** Anyone may register a client: it can do nothing until a user approves it. */
 export async function registerClient(
-  { database, clock }: ConnectedAppsContext,
+  { database, clock, registrations }: ConnectedAppsContext & { registrations: RegistrationLimit },
   body: unknown,
+  from: Client,
 ): Promise<RegisteredClient> {
   const wanted = readMetadata(body);
+  if (registrations.isReached(from)) throw tooMany();
   const now = clock.now();
   const secret = wanted.token_endpoint_auth_method === "none" ? undefined : randomBytes(32).toString("base64url");
   const client = {
@@ -49,10 +53,13 @@ export async function registerClient(
   };
   const stored = { ...client, secretHash: secret === undefined ? null : hashOfToken(secret) };
   const since = new Date(now.getTime() - hourMs);
-  if (!(await insertClient(database.sql, stored, { count: mostAnHour, since }))) {
-    throw refusal("temporarily_unavailable", "Too many apps registered within an hour. Try again later.");
-  }
+  if (!(await insertClient(database.sql, stored, { count: mostAnHour, since }))) throw tooMany();
+  registrations.count(from);
   return { ...client, secret, authMethod: wanted.token_endpoint_auth_method };
+}
+
+function tooMany(): OAuthRefusal {
+  return refusal("temporarily_unavailable", "Too many apps registered within an hour. Try again later.");
 }
 
 function readMetadata(body: unknown): z.infer<typeof metadata> {

@@ -49,10 +49,8 @@ export async function authorizationRoutes(
   async function valid({ baseUrl }: FastifyRequest, query: unknown): Promise<AuthorizationRequest> {
     const params = new URLSearchParams(typeof query === "string" ? query : "");
     const asked = await connectedApps.readAuthorization(params, baseUrl);
-    if (asked.kind === "valid") return asked.request;
-    const problem =
-      asked.kind === "untrusted" ? asked.problem : "The app sent an invalid request. Start again in the app.";
-    throw fault("value_error", problem, { loc: ["body", "request"] });
+    if (asked.problem === undefined) return asked.request;
+    throw fault("value_error", asked.problem, { loc: ["body", "request"] });
   }
 }
 

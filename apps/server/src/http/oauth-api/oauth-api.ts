@@ -42,7 +42,7 @@ function registerRoute(app: FastifyInstance, connectedApps: ConnectedApps): void
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, jsonParserOf(app));
   app.post("/oauth/register", { bodyLimit: maxBodyBytes }, async (request, reply) => {
-    const client = await connectedApps.registerClient(request.body);
+    const client = await connectedApps.registerClient(request.body, request.client);
     return reply
       .code(201)
       .header("cache-control", "no-store")
@@ -93,15 +93,9 @@ function authorizeRoute(app: FastifyInstance, connectedApps: ConnectedApps): voi
     const query = new URLSearchParams(request.url.split("?")[1]);
     const asked = await connectedApps.readAuthorization(query, request.baseUrl);
     reply.headers({ "cache-control": "no-store", "referrer-policy": "no-referrer" });
-    switch (asked.kind) {
-      case "untrusted":
-        return sendPlainPage(reply, 400, "This app cannot be connected", asked.problem);
-      case "refused":
-        return reply.redirect(asked.redirectTo);
-      case "valid":
-        // One parameter, because the console's router would read a state such as 1e3 as a number.
-        return reply.redirect(`${request.baseUrl}/console/authorize?${new URLSearchParams({ request: `${query}` })}`);
-    }
+    if (asked.problem !== undefined) return sendPlainPage(reply, 400, "This app cannot be connected", asked.problem);
+    // One parameter, because the console's router would read a state such as 1e3 as a number.
+    return reply.redirect(`${request.baseUrl}/console/authorize?${new URLSearchParams({ request: `${query}` })}`);
   });
 }
 

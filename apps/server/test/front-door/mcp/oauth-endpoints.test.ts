@@ -195,3 +195,17 @@ test("a flood of registrations is refused, and connected apps still connect", as
   const connected = codeIn(await person.allow(app.link()));
   expect((await app.exchange(connected)).status).toBe(200);
 });
+
+test("one network cannot use up the registrations of all", async () => {
+  const own = await startGantry({ env: { GANTRY_TRUSTED_PROXIES: "127.0.0.0/8" }, beside: gantry });
+  await gantry.database.sql`delete from oauth_clients where id like 'oac_flood_%'`;
+  const statusFrom = async (address: string) => {
+    const json = { redirect_uris: [callback], token_endpoint_auth_method: "none" };
+    const headers = { "x-forwarded-for": address };
+    return (await own.call("POST", "/oauth/register", { key: "", json, headers })).status;
+  };
+  for (let n = 0; n < 60; n++) expect(await statusFrom(`2001:db8:1:2::${n}`)).toBe(201);
+  expect(await statusFrom("2001:db8:1:2:ffff::1")).toBe(429);
+  expect(await statusFrom("2001:db8:1:3::1")).toBe(201);
+  await own.close();
+});
