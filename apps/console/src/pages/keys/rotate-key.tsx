@@ -2,6 +2,7 @@ import type { KeyRecord } from "@gantry/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
+import { useSession } from "../../shell/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog, SecretDialog } from "../../ui/dialog.tsx";
 import { Field, Select } from "../../ui/field.tsx";
@@ -22,6 +23,7 @@ export function RotateKey({ apiKey }: { apiKey: KeyRecord }) {
   const [isOpen, setOpen] = useState(false);
   const [grace, setGrace] = useState(86_400);
   const queries = useQueryClient();
+  const { person } = useSession();
   const rotating = useMutation({
     meta: { showsFailure: true },
     // The result contains the key, which must not stay in the cache.
@@ -42,6 +44,8 @@ export function RotateKey({ apiKey }: { apiKey: KeyRecord }) {
     rotating.reset();
     void queries.invalidateQueries({ queryKey: ["keys"] });
   };
+  // The new secret would have the rights of the member who created the key.
+  if (apiKey.member !== null && apiKey.member !== person) return null;
   return (
     <>
       <Button kind="quiet" aria-label={`Rotate ${nameOf(apiKey)}`} onClick={() => setOpen(true)}>
