@@ -37,7 +37,7 @@ import { createRunWriter } from "./run-writer.ts";
 import { dropExpiredSecrets, fetchSecret } from "./secrets.ts";
 import {
   cancelChannel,
-  hasReadyRun,
+  hasUnclaimedRun,
   listClaims,
   listDeadNodes,
   listEvents,
@@ -144,7 +144,7 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
       await releaseRun(sql, run, run.wasTried);
     }
     // Runs beyond the limit of a plan stay ready, so no wake-up is sent to other nodes.
-    if (isWorker && (await hasReadyRun(sql))) await worker.work();
+    if (isWorker && (await hasUnclaimedRun(sql))) await worker.work();
   }
   const sweeping = repeat(sweep, sweepEveryMs, (error) => log.warn({ err: error }, "sweep of runs failed"));
 

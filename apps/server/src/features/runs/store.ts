@@ -165,11 +165,10 @@ export async function releaseRun(
     where id = ${id} and claim = ${claim} and holder is not null`;
 }
 
-export async function hasReadyRun(sql: Sql): Promise<boolean> {
+/** Also runs that wait for others: a claim decides, and looks at a bounded number. */
+export async function hasUnclaimedRun(sql: Sql): Promise<boolean> {
   const rows = await sql`
-    select 1 from runs r
-    where r.holder is null and not r.parked and r.status in ('pending', 'running')
-      and (r.sequence is null or not waits_in_sequence(r)) limit 1`;
+    select 1 from runs r where r.holder is null and not r.parked and r.status in ('pending', 'running') limit 1`;
   return rows.length > 0;
 }
 

@@ -6,7 +6,7 @@ import type { Caller } from "../accounts/index.ts";
 import type { TriggersContext } from "./context.ts";
 import { deliveryIdOf } from "./delivery-id.rules.ts";
 import type { RefusalLog } from "./refusal-log.ts";
-import { findAccepted, insertDelivery, pause } from "./store.ts";
+import { countLiveRuns, findAccepted, insertDelivery, pause } from "./store.ts";
 import { type Trigger, triggerNotFound, verificationContext } from "./trigger.ts";
 import { type Headers, whyUnverified } from "./verify.rules.ts";
 
@@ -51,6 +51,7 @@ export async function receiveDelivery(
       deliveryId === undefined ? undefined : await findAccepted(context.database.sql, trigger.id, deliveryId);
     if (first !== undefined) return await repeated(context, trigger, deliveryId, first);
     const caller = await callerOf(context, trigger);
+    await refuseFullQueue(context, trigger);
     return { runId: await startRun(context, trigger, { caller, deliveryId, arrival, body }), isDuplicate: false };
   } catch (error) {
     if (error instanceof AcceptedBefore && deliveryId !== undefined) {
@@ -67,6 +68,17 @@ export async function receiveDelivery(
 function refuseIdle({ enabled, pausedReason }: Trigger): void {
   if (!enabled) throw fault("conflict", "The trigger is disabled. Its owner can enable it.");
   if (pausedReason !== null) throw fault("conflict", "The trigger is paused. Its owner can resume it.");
+}
+
+/** As for schedules and threads. */
+const mostQueued = 100;
+
+/** Two deliveries at once may both be the last one. */
+async function refuseFullQueue({ database }: TriggersContext, { id, overlap }: Trigger): Promise<void> {
+  if (overlap !== "queue" || (await countLiveRuns(database.sql, id, mostQueued)) < mostQueued) return;
+  throw fault("rate_limit", `${mostQueued} runs of the trigger are already under way or waiting.`, {
+    retryAfterSeconds: 60,
+  });
 }
 
 function verify({ vault, clock }: TriggersContext, trigger: Trigger, { headers, bytes }: Arrival): void {

@@ -101,6 +101,14 @@ export async function deleteTrigger(sql: Sql, ownerId: string, id: string): Prom
   return rows.length > 0;
 }
 
+/** Counted up to the bound. */
+export async function countLiveRuns(sql: Sql, triggerId: string, most: number): Promise<number> {
+  const [row] = await sql<{ n: number }[]>`
+    select count(*)::int as n from (
+      select from runs where source_id = ${triggerId} and completed_at is null limit ${most}) live`;
+  return row?.n ?? 0;
+}
+
 export async function findAccepted(sql: Sql, triggerId: string, deliveryId: string): Promise<string | undefined> {
   const [row] = await sql<{ runId: string }[]>`
     select run_id as "runId" from trigger_deliveries

@@ -125,6 +125,28 @@ test("with overlap queue, runs of a trigger run one at a time in order of arriva
   expect(most).toBe(1);
 });
 
+test("a queue of runs has a bound", async () => {
+  t.llm.script = () => ({ text: "done" });
+  const { sql } = t.gantry.database;
+  const trigger = await makeTrigger(await t.makeAgent(), t.gantry.adminKey, { overlap: "queue" });
+  expect((await send(trigger.url)).status).toBe(202);
+  const first = (await t.gantry.call("GET", `/v1/triggers/${trigger.id}`)).body.last_run_id;
+  await t.ended(first);
+  // Waiting copies of the run. The first one has started, on a node that is not there.
+  await sql`
+    insert into runs (id, agent_id, revision_id, owner_id, user_id, key_id, ancestors, input, timeout_ms, max_steps, approve,
+      connectors, base_url, call_id, status, holder, source_id, sequence)
+    select 'run_' || lpad(n::text, 26, '0'), agent_id, revision_id, owner_id, user_id, key_id, ancestors, input, timeout_ms,
+      max_steps, approve, connectors, base_url, 'pred_' || n, case n when 1 then 'running' else 'pending' end,
+      case n when 1 then 'nod_other' end, source_id, sequence
+    from runs, generate_series(1, 99) n where id = ${first}`;
+  expect((await send(trigger.url)).status).toBe(202);
+  const full = await send(trigger.url);
+  expect([full.status, full.body.error.message]).toEqual([429, expect.stringContaining("100 runs of the trigger")]);
+  await sql`delete from runs where source_id = ${trigger.id} and completed_at is null`;
+  expect((await send(trigger.url)).status).toBe(202);
+});
+
 test("a flood of wrong addresses writes nothing, and refusals are stored within a bound", async () => {
   const trigger = await makeTrigger(await t.makeAgent(), t.gantry.adminKey, {
     verification: { type: "github", secret: "a-secret-of-github" },

@@ -32,14 +32,17 @@ begin
       select count(*)::int as n from runs h where h.user_id = u.user_id and h.holder is not null
     ) held
     cross join lateral (
-      select r.id, coalesce(r.ancestors[1], r.id) as root,
-        held.n + row_number() over (order by coalesce(r.ancestors[1], r.id), r.id) as nth
-      from runs r
-      where r.user_id = u.user_id and r.holder is null and not r.parked and r.status in ('pending', 'running')
-        and (r.sequence is null or not waits_in_sequence(r))
+      select first.id, first.root, held.n + row_number() over (order by first.root, first.id) as nth
+      from (
+        -- No more are looked at: runs that wait in long sequences must not hold up the claims of other users.
+        select r.id, coalesce(r.ancestors[1], r.id) as root, r as run from runs r
+        where r.user_id = u.user_id and r.holder is null and not r.parked and r.status in ('pending', 'running')
+        order by coalesce(r.ancestors[1], r.id), r.id limit 1000
+      ) first
+      where ((first.run).sequence is null or not waits_in_sequence(first.run))
         -- A node of an earlier version does not know the earlier turns.
-        and (r.thread_id is null or exists (select from nodes n where n.id = node and n.runs_threads))
-      order by coalesce(r.ancestors[1], r.id), r.id limit greatest(0, least(wanted, p.parallel - held.n))
+        and ((first.run).thread_id is null or exists (select from nodes n where n.id = node and n.runs_threads))
+      order by first.root, first.id limit greatest(0, least(wanted, p.parallel - held.n))
     ) next
   ), free as (
     -- Asked as `completed_at`, live runs are looked up by id. By `status`, the planner would read all of `runs_next`.
