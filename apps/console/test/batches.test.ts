@@ -41,5 +41,6 @@ test("a batch is listed, read and downloaded, and its predictions lead to it", a
 
   await page.goto(`/console/predictions/${first.response.request_id}`);
   await page.getByRole("link", { name: good }).click();
-  await page.getByRole("heading", { name: good }).waitFor();
+  await page.getByRole("heading", { name: "Batch", exact: true }).waitFor();
+  await page.getByText(good).waitFor();
 });

@@ -71,11 +71,18 @@ function Navigation() {
     .filter(({ entries }) => entries.length > 0);
   const path = useLocation({ select: ({ pathname }) => pathname });
   const nav = useRef<HTMLElement>(null);
-  // On a low screen the list is longer than its place.
+  // On a low screen the list is longer than its place, which the team switch below makes smaller when it has loaded.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another path makes another entry active.
   useEffect(() => {
-    const active = nav.current?.querySelector(".active");
-    if (nav.current && active) reveal(nav.current, active);
+    const list = nav.current;
+    if (!list) return;
+    // Observing starts with a call.
+    const resized = new ResizeObserver(() => {
+      const active = list.querySelector(".active");
+      if (active) reveal(list, active);
+    });
+    resized.observe(list);
+    return () => resized.disconnect();
   }, [path]);
   return (
     <nav ref={nav} aria-label="Main" className="flex min-h-0 flex-1 flex-col gap-3 overflow-y-auto px-2 pb-3">

@@ -7,6 +7,8 @@ export interface Column<Row> {
   align?: "right";
   /** Hidden on narrow screens. */
   wide?: boolean;
+  /** Gets what the other columns leave on narrow screens; its texts are truncated. */
+  fill?: boolean;
 }
 
 interface TableProps<Row> {
@@ -20,8 +22,8 @@ interface TableProps<Row> {
 /** Rows with a `RowLink` in a cell are clickable as a whole. */
 export function Table<Row>({ columns, rows, keyOf, empty, label }: TableProps<Row>) {
   if (rows.length === 0) return empty;
-  const cellClass = ({ align, wide }: Column<Row>) =>
-    `px-4 py-2 ${align === "right" ? "text-right tabular-nums" : "text-left"} ${wide ? "hidden md:table-cell" : ""}`;
+  const cellClass = ({ align, wide, fill }: Column<Row>) =>
+    `px-4 py-2 ${align === "right" ? "text-right tabular-nums" : "text-left"} ${wide ? "hidden md:table-cell" : ""} ${fill ? "max-md:w-full max-md:max-w-0" : ""}`;
   return (
     <div className="overflow-x-auto">
       <table className="w-full border-collapse" aria-label={label}>

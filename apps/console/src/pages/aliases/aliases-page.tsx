@@ -47,8 +47,8 @@ function AliasTable({ scope }: { scope: AliasScope }) {
   const navigate = useNavigate({ from: "/aliases" });
   const aliases = useQuery({ ...aliasesQuery(scope, page), placeholderData: keepPreviousData });
   const columns: readonly Column<AliasRecord>[] = [
-    { head: "Name", cell: ({ name }) => <code className="break-all">{name}</code> },
-    { head: "Model or agent", cell: ({ model }) => <code className="break-all">{model}</code> },
+    { head: "Name", cell: (alias) => <Name alias={alias} /> },
+    { head: "Model or agent", wide: true, cell: ({ model }) => <code className="break-all">{model}</code> },
     { head: "Updated", wide: true, cell: ({ updated_at }) => <Moment at={updated_at} /> },
     {
       head: "Actions",
@@ -76,5 +76,15 @@ function AliasTable({ scope }: { scope: AliasScope }) {
         }
       />
     </Panel>
+  );
+}
+
+function Name({ alias: { name, model } }: { alias: AliasRecord }) {
+  return (
+    <>
+      <code className="break-all">{name}</code>
+      {/* Replaces the hidden column on narrow screens. */}
+      <p className="break-all text-muted text-xs md:hidden">{model}</p>
+    </>
   );
 }

@@ -4,6 +4,7 @@ import { useParams } from "@tanstack/react-router";
 import { Download } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "../../ui/button.tsx";
+import { Copyable } from "../../ui/copyable.tsx";
 import { ConfirmButton } from "../../ui/dialog.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { time } from "../../ui/format.ts";
@@ -20,7 +21,7 @@ export function BatchPage() {
   const batch = useQuery(batchQuery(id));
   const isCancellable = batch.data?.status === "validating" || batch.data?.status === "in_progress";
   return (
-    <Page title={id} actions={isCancellable && <CancelBatch id={id} />}>
+    <Page title="Batch" lead={<Copyable text={id} />} actions={isCancellable && <CancelBatch id={id} />}>
       <Loaded query={batch}>{(shown) => <BatchPanels batch={shown} />}</Loaded>
     </Page>
   );

@@ -5,6 +5,7 @@ import { Pencil } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
+import { Copyable } from "../../ui/copyable.tsx";
 import { DeleteInUseButton } from "../../ui/delete-in-use-button.tsx";
 import { Loaded } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -29,6 +30,7 @@ export function DrivePage() {
           <Link to="/drives" className="text-accent hover:underline">
             All drives
           </Link>
+          <Copyable text={driveId} />
           {drive.data?.description && <span className="block break-words">{drive.data.description}</span>}
         </>
       }

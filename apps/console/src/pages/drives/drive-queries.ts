@@ -17,6 +17,8 @@ export const drivesQuery = (page: number) =>
         return { rows, total };
       }),
     placeholderData: keepPreviousData,
+    refetchInterval: ({ state: { data } }) =>
+      data?.results.some(({ index }) => index?.status === "indexing") ? indexingMs : false,
   });
 
 export const allDrivesQuery = queryOptions({

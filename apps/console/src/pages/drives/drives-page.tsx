@@ -4,6 +4,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../ui/button.tsx";
+import { count } from "../../ui/format.ts";
 import { RowLink } from "../../ui/link.tsx";
 import { Moment } from "../../ui/moment.tsx";
 import { Empty } from "../../ui/notice.tsx";
@@ -13,10 +14,21 @@ import type { Column } from "../../ui/table.tsx";
 import { StorageUsed } from "../files/storage-used.tsx";
 import { DriveDialog } from "./drive-dialog.tsx";
 import { drivesQuery } from "./drive-queries.ts";
+import { IndexStatus } from "./index/index-status.tsx";
 
 const columns: readonly Column<DriveRecord>[] = [
   { head: "Name", cell: (drive) => <NameOf drive={drive} /> },
-  { head: "ID", wide: true, cell: ({ id }) => <code className="text-muted text-xs">{id}</code> },
+  {
+    head: "Search",
+    wide: true,
+    cell: ({ index }) => (index ? <IndexStatus status={index.status} /> : <span className="text-muted">Off</span>),
+  },
+  {
+    head: "Indexed files",
+    align: "right",
+    wide: true,
+    cell: ({ index }) => (index ? `${count(index.indexed)} of ${count(index.files)}` : "–"),
+  },
   { head: "Created", align: "right", cell: ({ created_at }) => <Moment at={created_at} /> },
 ];
 

@@ -26,6 +26,7 @@ export function FileTable({ rows, selection, onToggle }: FileTableProps) {
       columns={[
         {
           head: "Name",
+          fill: true,
           cell: (file) => (
             <FileCell file={file} isSelected={selection.has(file.id)} onToggle={() => onToggle(file.id)} />
           ),

@@ -10,12 +10,12 @@ interface BudgetProps {
 function Budget({ spent, limit, period }: BudgetProps) {
   const share = limit === 0 ? 1 : Math.min(1, spent / limit);
   return (
-    <div className="w-40">
-      <p className="whitespace-nowrap tabular-nums">
-        {money(spent)}{" "}
-        <span className="text-muted">
-          of {money(limit)} {period}
-        </span>
+    <div className="max-w-48">
+      <p className="tabular-nums">
+        <span className="whitespace-nowrap">
+          {money(spent)} <span className="text-muted">of {money(limit)}</span>
+        </span>{" "}
+        <span className="whitespace-nowrap text-muted">{period}</span>
       </p>
       <div className="mt-1 h-1 overflow-hidden rounded-full bg-sunken" aria-hidden>
         <div

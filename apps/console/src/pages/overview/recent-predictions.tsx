@@ -15,8 +15,9 @@ export function RecentPredictions({ rows }: { rows: readonly PredictionSummary[]
       columns={[
         {
           head: "Prediction",
+          fill: true,
           cell: (row) => (
-            <span className="flex w-44 min-w-0 flex-col sm:w-64 xl:w-48 2xl:w-56">
+            <span className="flex w-full min-w-0 flex-col md:w-64 xl:w-48 2xl:w-56">
               <RowLink to="/predictions/$id" params={{ id: row.id }} className="truncate">
                 {titleOf(row)}
               </RowLink>

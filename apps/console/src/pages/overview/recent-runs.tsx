@@ -14,8 +14,9 @@ export function RecentRuns({ rows }: { rows: readonly RunRecord[] }) {
       columns={[
         {
           head: "Agent",
+          fill: true,
           cell: ({ id, agent_name, created_at }) => (
-            <span className="flex w-44 min-w-0 flex-col sm:w-64 xl:w-48 2xl:w-56">
+            <span className="flex w-full min-w-0 flex-col md:w-64 xl:w-48 2xl:w-56">
               <RowLink to="/runs/$runId" params={{ runId: id }} className="truncate">
                 {agent_name}
               </RowLink>

@@ -17,7 +17,7 @@ export function PredictionTable({ rows }: { rows: readonly PredictionSummary[] }
       rows={rows}
       keyOf={({ id }) => id}
       columns={[
-        { head: "Prediction", cell: (row) => <Preview row={row} /> },
+        { head: "Prediction", fill: true, cell: (row) => <Preview row={row} /> },
         {
           head: "Model",
           wide: true,

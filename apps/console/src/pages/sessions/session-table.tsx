@@ -6,6 +6,7 @@ import { Moment } from "../../ui/moment.tsx";
 import { Empty } from "../../ui/notice.tsx";
 import { type OnPage, PagedTable } from "../../ui/paged.tsx";
 import { toast } from "../../ui/toast.ts";
+import { browserName } from "./browser-name.rules.ts";
 
 const wayNames: Readonly<Record<SignInWay, string>> = {
   link: "Sign-in link",
@@ -38,7 +39,7 @@ export function SessionTable({ query, revoke, onPage }: SessionTableProps) {
               </p>
               {user_agent && (
                 <p className="truncate text-muted text-xs" title={user_agent}>
-                  {user_agent}
+                  {browserName(user_agent)}
                 </p>
               )}
               <p className="text-muted text-xs md:hidden">

@@ -42,7 +42,7 @@ export function PutMember({ team, member }: PutMemberProps) {
   );
 }
 
-const fields = ["username", "role", "monthly_limit", "daily_limit"] as const;
+const fields = ["username", "role", "monthly_limit", "daily_limit", "tokens_per_minute"] as const;
 const roles: readonly { value: TeamRole; text: string }[] = [
   { value: "member", text: "Member: uses what the team has" },
   { value: "admin", text: "Admin: also manages members, models and secrets" },
@@ -54,11 +54,17 @@ function MemberForm({ team, member, onDone }: PutMemberProps & { onDone(): void 
   const [role, setRole] = useState<TeamRole>(member?.role ?? "member");
   const [monthly, setMonthly] = useState(String(member?.monthly_limit ?? ""));
   const [daily, setDaily] = useState(String(member?.daily_limit ?? ""));
+  const [tokens, setTokens] = useState(String(member?.tokens_per_minute ?? ""));
   const queries = useQueryClient();
   const saving = useMutation({
     meta: { showsFailure: true },
     mutationFn: () => {
-      const change = { role, monthly_limit: dollarsIn(monthly), daily_limit: dollarsIn(daily) };
+      const change = {
+        role,
+        monthly_limit: numberIn(monthly),
+        daily_limit: numberIn(daily),
+        tokens_per_minute: numberIn(tokens),
+      };
       return member
         ? api.teams.updateMember(team.name, member.username, change)
         : api.teams.addMember(team.name, { username: username.trim(), ...change });
@@ -98,20 +104,31 @@ function MemberForm({ team, member, onDone }: PutMemberProps & { onDone(): void 
           </Select>
         )}
       </Field>
-      <Field label="Dollars per month" hint="Empty: no limit." error={errors.of.monthly_limit}>
-        {(control) => <Dollars {...control} value={monthly} onValue={setMonthly} />}
+      <Field label="Dollars per month" error={errors.of.monthly_limit}>
+        {(control) => <Limit {...control} value={monthly} onValue={setMonthly} />}
       </Field>
-      <Field label="Dollars per day" hint="Empty: no limit." error={errors.of.daily_limit}>
-        {(control) => <Dollars {...control} value={daily} onValue={setDaily} />}
+      <Field label="Dollars per day" error={errors.of.daily_limit}>
+        {(control) => <Limit {...control} value={daily} onValue={setDaily} />}
+      </Field>
+      <Field label="Tokens per minute" error={errors.of.tokens_per_minute}>
+        {(control) => <Limit {...control} value={tokens} onValue={setTokens} />}
       </Field>
     </Form>
   );
 }
 
-function Dollars({ value, onValue, ...control }: { value: string; onValue(value: string): void }) {
+function Limit({ value, onValue, ...control }: { value: string; onValue(value: string): void }) {
   return (
-    <TextInput {...control} type="number" min="0" step="any" value={value} onChange={(e) => onValue(e.target.value)} />
+    <TextInput
+      {...control}
+      type="number"
+      min="0"
+      step="any"
+      placeholder="No limit"
+      value={value}
+      onChange={(e) => onValue(e.target.value)}
+    />
   );
 }
 
-const dollarsIn = (text: string): number | null => (text.trim() === "" ? null : Number(text));
+const numberIn = (text: string): number | null => (text.trim() === "" ? null : Number(text));

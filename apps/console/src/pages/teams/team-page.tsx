@@ -13,6 +13,7 @@ import { Empty, Loaded } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { PagedTable } from "../../ui/paged.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
+import { budgetLines } from "./budget.rules.ts";
 import { PutMember } from "./put-member.tsx";
 import { RemoveMember } from "./remove-member.tsx";
 import { membersQuery, teamQuery, teamUsageQuery } from "./teams-query.ts";
@@ -59,14 +60,21 @@ function Members({ team }: { team: TeamRecord }) {
     {
       head: "Member",
       cell: (member) => (
-        <span className="flex flex-wrap items-center gap-2 break-all">
-          {member.username}
-          {member.disabled && <Badge tone="bad">Disabled</Badge>}
-        </span>
+        <>
+          <span className="flex flex-wrap items-center gap-x-2 break-all">
+            {member.username}
+            {member.disabled && <Badge tone="bad">Disabled</Badge>}
+          </span>
+          {/* Replaces the hidden columns on narrow screens. */}
+          <p className="text-muted text-xs capitalize md:hidden">{member.role}</p>
+          <div className="text-xs md:hidden">
+            <Budget member={member} />
+          </div>
+        </>
       ),
     },
-    { head: "Role", cell: ({ role }) => <span className="capitalize">{role}</span> },
-    { head: "Spent this month", align: "right", cell: spentOf },
+    { head: "Role", wide: true, cell: ({ role }) => <span className="capitalize">{role}</span> },
+    { head: "Budget", wide: true, cell: (member) => <Budget member={member} /> },
     { head: "Last active", wide: true, cell: ({ last_active_at: at }) => (at === null ? "–" : <Moment at={at} />) },
     {
       head: "Actions",
@@ -97,9 +105,15 @@ function Members({ team }: { team: TeamRecord }) {
   );
 }
 
-function spentOf({ spent, monthly_limit: limit }: MemberRecord): string {
-  if (spent === null) return "–";
-  return limit === null ? money(spent) : `${money(spent)} of ${money(limit)}`;
+/** What a member has spent this month, and its limits. */
+function Budget({ member }: { member: MemberRecord }) {
+  const lines = budgetLines(member);
+  if (lines.length === 0) return <span className="text-muted">–</span>;
+  return lines.map((line) => (
+    <p key={line} className="tabular-nums">
+      {line}
+    </p>
+  ));
 }
 
 const usageColumns: readonly Column<TeamUsageRecord>[] = [

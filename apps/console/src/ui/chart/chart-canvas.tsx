@@ -11,7 +11,7 @@ import {
   PointElement,
 } from "chart.js";
 import { useEffect, useRef } from "react";
-import { axisText, axisTick, colourOf, kindOf } from "./series.rules.ts";
+import { axisText, axisTick, kindOf } from "./series.rules.ts";
 
 Chart.register(BarController, BarElement, LineController, LineElement, PointElement, CategoryScale, LinearScale);
 
@@ -25,13 +25,15 @@ export interface PointedAt {
 
 interface CanvasProps {
   data: SeriesRecord;
+  /** A CSS variable for each series. */
+  colours: readonly string[];
   hidden: ReadonlySet<string>;
   pointed: number | undefined;
   onPoint(at: PointedAt | undefined): void;
 }
 
 /** The drawing alone: names, legend and tooltip are HTML around it. Takes its colours from the theme when it is mounted. */
-export function ChartCanvas({ data, hidden, pointed, onPoint }: CanvasProps) {
+export function ChartCanvas({ data, colours, hidden, pointed, onPoint }: CanvasProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const chart = useRef<Chart>(undefined);
   const told = useRef(onPoint);
@@ -39,13 +41,13 @@ export function ChartCanvas({ data, hidden, pointed, onPoint }: CanvasProps) {
 
   useEffect(() => {
     if (!canvas.current) return;
-    const drawn = new Chart(canvas.current, { ...configuration(data), plugins: [pointer(told)] });
+    const drawn = new Chart(canvas.current, { ...configuration(data, colours), plugins: [pointer(told)] });
     chart.current = drawn;
     return () => {
       chart.current = undefined;
       drawn.destroy();
     };
-  }, [data]);
+  }, [data, colours]);
 
   useEffect(() => {
     const drawn = chart.current;
@@ -115,13 +117,13 @@ function pointer(told: { current: CanvasProps["onPoint"] }) {
 
 const token = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-function configuration(data: SeriesRecord): ChartConfiguration {
+function configuration(data: SeriesRecord, colours: readonly string[]): ChartConfiguration {
   const isBars = kindOf(data) === "bars";
   const [ink, line] = [token("--muted"), token("--line")];
   const isSparse = data.times.length <= 31;
   const font = { size: 11, family: getComputedStyle(document.body).fontFamily };
   const datasets = data.series.map(({ name, id, values }, n) => {
-    const colour = token(colourOf(data, name, n));
+    const colour = token(colours[n] ?? "");
     const common = { label: id ?? name, data: values, backgroundColor: colour };
     if (isBars)
       return {

@@ -1,14 +1,15 @@
 import type { SeriesRecord } from "@gantry/sdk";
-import { colourOf, seriesName, valueText } from "./series.rules.ts";
+import { seriesName, valueText } from "./series.rules.ts";
 
 interface LegendProps {
   data: SeriesRecord;
+  colours: readonly string[];
   hidden: ReadonlySet<string>;
   onHidden(hidden: ReadonlySet<string>): void;
 }
 
 /** Shows and hides series. A chart with a single series needs none. */
-export function ChartLegend({ data, hidden, onHidden }: LegendProps) {
+export function ChartLegend({ data, colours, hidden, onHidden }: LegendProps) {
   if (data.series.length < 2 && data.group_by === "none") return null;
   const toggle = (key: string) => {
     const next = new Set(hidden);
@@ -33,8 +34,8 @@ export function ChartLegend({ data, hidden, onHidden }: LegendProps) {
                 aria-hidden
                 className="size-2.5 shrink-0 rounded-sm border"
                 style={{
-                  borderColor: `var(${colourOf(data, name, n)})`,
-                  background: isShown ? `var(${colourOf(data, name, n)})` : "transparent",
+                  borderColor: `var(${colours[n]})`,
+                  background: isShown ? `var(${colours[n]})` : "transparent",
                 }}
               />
               <span className="truncate">{seriesName(data, name)}</span>

@@ -1,9 +1,10 @@
 import type { SeriesRecord } from "@gantry/sdk";
 import type { PointedAt } from "./chart-canvas.tsx";
-import { colourOf, seriesName, stepText, sumAt, valueText } from "./series.rules.ts";
+import { seriesName, stepText, sumAt, valueText } from "./series.rules.ts";
 
 interface TooltipProps {
   data: SeriesRecord;
+  colours: readonly string[];
   hidden: ReadonlySet<string>;
   at: PointedAt;
 }
@@ -12,7 +13,7 @@ const width = 224;
 const gap = 12;
 
 /** All series of one step, and their sum. Stays on the side of the pointer that has more space. */
-export function ChartTooltip({ data, hidden, at: { index, x, isRight } }: TooltipProps) {
+export function ChartTooltip({ data, colours, hidden, at: { index, x, isRight } }: TooltipProps) {
   const time = data.times[index];
   if (time === undefined) return null;
   const rows = data.series
@@ -38,7 +39,7 @@ export function ChartTooltip({ data, hidden, at: { index, x, isRight } }: Toolti
             <span
               aria-hidden
               className="size-2 rounded-sm"
-              style={{ background: `var(${colourOf(data, name, position)})` }}
+              style={{ background: `var(${colours[position]})` }}
             />
             <dt className="truncate text-muted">{seriesName(data, name)}</dt>
             <dd className="text-right tabular-nums">{valueText(value, data.unit)}</dd>

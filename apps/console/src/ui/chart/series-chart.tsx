@@ -1,14 +1,17 @@
 import type { SeriesRecord } from "@gantry/sdk";
-import { lazy, Suspense, useState } from "react";
+import { lazy, Suspense, useMemo, useState } from "react";
 import { useTheme } from "../../shell/theme.ts";
 import type { PointedAt } from "./chart-canvas.tsx";
 import { ChartLegend } from "./chart-legend.tsx";
 import { ChartTable } from "./chart-table.tsx";
 import { ChartTooltip } from "./chart-tooltip.tsx";
-import { hasNothingToShow, hasUnknown, stepValues } from "./series.rules.ts";
+import { coloursOf, hasNothingToShow, hasUnknown, type KnownColours, stepValues } from "./series.rules.ts";
 
 /** The library is loaded when the first chart has data. */
 const ChartCanvas = lazy(async () => ({ default: (await import("./chart-canvas.tsx")).ChartCanvas }));
+
+/** Of all charts of this tab. */
+const knownColours: KnownColours = new Map();
 
 interface SeriesChartProps {
   /** Undefined while it is loaded. */
@@ -27,6 +30,7 @@ export function SeriesChart({ data, label, height = 220, empty = "No data in thi
   const [pointed, setPointed] = useState<PointedAt>();
   const [byKey, setByKey] = useState<number>();
   const theme = useTheme();
+  const colours = useMemo(() => (data ? coloursOf(data, knownColours) : []), [data]);
 
   if (!data) return <Blank label={label} height={height} isBusy />;
   if (hasNothingToShow(data)) return <Blank label={label} height={height} text={empty} />;
@@ -59,6 +63,7 @@ export function SeriesChart({ data, label, height = 220, empty = "No data in thi
           <ChartCanvas
             key={theme}
             data={data}
+            colours={colours}
             hidden={hidden}
             pointed={byKey}
             onPoint={(at) => {
@@ -67,9 +72,9 @@ export function SeriesChart({ data, label, height = 220, empty = "No data in thi
             }}
           />
         </Suspense>
-        {pointed && <ChartTooltip data={data} hidden={hidden} at={pointed} />}
+        {pointed && <ChartTooltip data={data} colours={colours} hidden={hidden} at={pointed} />}
       </div>
-      <ChartLegend data={data} hidden={hidden} onHidden={setHidden} />
+      <ChartLegend data={data} colours={colours} hidden={hidden} onHidden={setHidden} />
       {hasUnknown(data) && (
         <p className="mt-2 text-muted text-xs">Steps without a bar may be older than these figures.</p>
       )}

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import {
   axisText,
   axisTick,
-  colourOf,
+  coloursOf,
   hasNothingToShow,
   hasUnknown,
   kindOf,
@@ -40,9 +40,29 @@ test("a model or key keeps its name, even if it is a word of the service", () =>
   expect(seriesName({ group_by: "mode" }, "async")).toBe("Queued");
   expect(seriesName({ group_by: "key" }, "async")).toBe("async");
   expect(seriesName({ group_by: "key" }, "")).toBe("Unnamed key");
-  expect(colourOf({ group_by: "status" }, "failed", 1)).toBe("--bad");
-  expect(colourOf({ group_by: "key" }, "failed", 1)).toBe("--chart-2");
-  expect(colourOf({ group_by: "model" }, "other", 8)).toBe("--chart-rest");
+});
+
+const coloursBy = (group_by: SeriesRecord["group_by"], names: string[], known = new Map<string, number>()) =>
+  coloursOf(
+    record(
+      names.map((name) => [name, []]),
+      { group_by },
+    ),
+    known,
+  );
+
+test("a status has its own colour, a model or key of the same name does not", () => {
+  expect(coloursBy("status", ["failed"])).toEqual(["--bad"]);
+  expect(coloursBy("key", ["website", "failed"])).toEqual(["--chart-1", "--chart-2"]);
+  expect(coloursBy("model", ["a/b", "other"])).toEqual(["--chart-1", "--chart-rest"]);
+});
+
+test("a model keeps its colour in charts of another order, and no two of a chart share one", () => {
+  const known = new Map<string, number>();
+  expect(coloursBy("model", ["a/b", "c/d"], known)).toEqual(["--chart-1", "--chart-2"]);
+  expect(coloursBy("model", ["e/f", "c/d", "a/b"], known)).toEqual(["--chart-3", "--chart-2", "--chart-1"]);
+  const many = ["1/a", "2/a", "3/a", "4/a", "5/a", "6/a", "c/d", "a/b"];
+  expect(new Set(coloursBy("model", many, known)).size).toBe(8);
 });
 
 test("dollars of a step add up exactly, without hidden series", () => {

@@ -59,11 +59,30 @@ const colours: Readonly<Record<string, string>> = {
 };
 const palette = 8;
 
-/** The CSS variable of a series. A status has the same colour in every chart. */
-export function colourOf({ group_by }: Pick<SeriesRecord, "group_by">, name: string, position: number): string {
-  const isFree = group_by === "model" || group_by === "key";
-  const known = isFree && name !== "other" ? undefined : colours[name];
-  return known ?? `--chart-${(position % palette) + 1}`;
+/** Places in the palette of the models and keys that charts have shown. */
+export type KnownColours = Map<string, number>;
+
+/** The CSS variable of each series. A status, model or key keeps its colour in every chart, if no other has taken it. */
+export function coloursOf({ group_by, series }: SeriesRecord, known: KnownColours): string[] {
+  const isFree = (name: string) => (group_by === "model" || group_by === "key") && name !== "other";
+  const used = new Set<number>();
+  return series.map(({ name, id }) => {
+    if (!isFree(name) && colours[name] !== undefined) return colours[name];
+    const key = `${group_by} ${id ?? name}`;
+    const place = freePlace(known.get(key) ?? known.size, used);
+    if (!known.has(key)) known.set(key, place);
+    used.add(place);
+    return `--chart-${place + 1}`;
+  });
+}
+
+/** The wanted place, or the next that the chart has not used. */
+function freePlace(wanted: number, used: ReadonlySet<number>): number {
+  for (let step = 0; step < palette; step++) {
+    const place = (wanted + step) % palette;
+    if (!used.has(place)) return place;
+  }
+  return wanted % palette;
 }
 
 const compact = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });

@@ -3,7 +3,6 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { RotateCw } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../../api/client.ts";
-import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { ConfirmButton } from "../../../ui/dialog.tsx";
 import { Facts } from "../../../ui/facts.tsx";
@@ -15,6 +14,7 @@ import { PagedTable } from "../../../ui/paged.tsx";
 import { toast } from "../../../ui/toast.ts";
 import { nameOf } from "../drive-path.rules.ts";
 import { IndexDialog } from "./index-dialog.tsx";
+import { IndexStatus } from "./index-status.tsx";
 import { indexFilesQuery } from "./index-queries.ts";
 
 /** Whether and how the files of a drive can be searched. */
@@ -39,12 +39,6 @@ export function IndexPanel({ drive }: { drive: DriveRecord }) {
     </Panel>
   );
 }
-
-const states = {
-  indexing: <Badge tone="info">Indexing</Badge>,
-  ready: <Badge tone="good">Ready</Badge>,
-  paused: <Badge tone="warn">Paused</Badge>,
-};
 
 function Index({ drive, index }: { drive: DriveRecord; index: DriveIndexRecord }) {
   const { status, paused_reason, embedding_model, files, indexed, failed, skipped, chunks, updated_at } = index;
@@ -77,7 +71,7 @@ function Index({ drive, index }: { drive: DriveRecord; index: DriveIndexRecord }
       )}
       <Facts
         facts={[
-          ["Status", states[status]],
+          ["Status", <IndexStatus key="status" status={status} />],
           ["Embedding model", embedding_model ? <code key="model">{embedding_model}</code> : "None: search by words"],
           ["Files", `${count(indexed)} indexed, ${count(failed)} failed, ${count(skipped)} without text`],
           ["Passages", count(chunks)],
