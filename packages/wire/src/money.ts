@@ -156,10 +156,11 @@ export const turnoverRecord = z.object({
 export const overviewRecord = z
   .object({
     users: z.object({
-      total: z.int(),
+      total: z.int().describe("Without teams."),
+      teams: z.int(),
       disabled: z.int(),
       admins: z.int(),
-      below_zero: z.int().describe("Users with a negative balance."),
+      below_zero: z.int().describe("Users and teams with a negative balance."),
     }),
     models: z.object({ total: z.int(), public: z.int(), private: z.int(), inactive: z.int() }),
     predictions: z.object({ running: z.int(), waiting: z.int() }),

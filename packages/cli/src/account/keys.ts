@@ -1,12 +1,11 @@
-import type { ChangeKeyBody, KeyRecord } from "@gantry/sdk";
+import type { KeyRecord } from "@gantry/sdk";
 import type { Context } from "../frame/command.ts";
 import { ago, money } from "../frame/format.rules.ts";
 import { printList } from "../frame/list.ts";
-import { countOf, dollarsOf, momentOf } from "../frame/moment.rules.ts";
+import { momentOf } from "../frame/moment.rules.ts";
 import type { Output } from "../frame/output.ts";
+import { limitsOf, none } from "../shared/limits.ts";
 import { confirmed } from "../shared/questions.ts";
-
-type LimitFields = Pick<ChangeKeyBody, "monthly_limit" | "daily_limit" | "tokens_per_minute">;
 
 export async function listKeys(context: Context): Promise<number> {
   const { account } = await context.client();
@@ -21,7 +20,7 @@ export async function listKeys(context: Context): Promise<number> {
       { title: "last used", value: ({ last_used_at }) => ago(last_used_at) },
       { title: "expires", value: ({ expires_at }) => ago(expires_at) },
       {
-        title: "month",
+        title: "this month",
         value: ({ spent, monthly_limit: limit }) => (limit === null ? "" : `${money(spent ?? 0)} of ${money(limit)}`),
       },
       {
@@ -30,7 +29,7 @@ export async function listKeys(context: Context): Promise<number> {
           limit === null ? "" : `${money(spent ?? 0)} of ${money(limit)}`,
       },
       { title: "tokens/min", value: ({ tokens_per_minute: limit }) => limit?.toLocaleString("en-US") },
-      { title: "only", value: ({ models }) => models?.join(", ") },
+      { title: "models", value: ({ models }) => models?.join(", ") },
     ],
     "You have no keys.",
   );
@@ -78,19 +77,6 @@ export async function changeKey(context: Context): Promise<number> {
   if (flag("json")) out.json(key);
   else out.line(`Changed ${id}.`);
   return 0;
-}
-
-/** Removes a limit. */
-const none = "none";
-
-function limitsOf({ text }: Pick<Context, "text">): LimitFields {
-  const [month, day, tokens] = [text("monthly-limit"), text("daily-limit"), text("tokens-per-minute")];
-  const dollars = (option: string, given: string) => (given === none ? null : dollarsOf(option, given));
-  return {
-    ...(month !== undefined && { monthly_limit: dollars("monthly-limit", month) }),
-    ...(day !== undefined && { daily_limit: dollars("daily-limit", day) }),
-    ...(tokens !== undefined && { tokens_per_minute: tokens === none ? null : countOf("tokens-per-minute", tokens) }),
-  };
 }
 
 export async function revokeKey(context: Context): Promise<number> {

@@ -1,24 +1,11 @@
 import { type Command, jsonOption, listOptions, type Option, resultOption, serverOptions } from "../frame/command.ts";
+import { limitOptions } from "../shared/options.ts";
 
 const asked = {
   yes: { type: "flag", short: "y", meaning: "Do not ask." },
 } as const satisfies Record<string, Option>;
 
 const keyArgument = { name: "ID", meaning: "The id of the key, from keys list.", completes: "keys" } as const;
-
-const keyLimits = {
-  "monthly-limit": {
-    type: "text",
-    value: "DOLLARS",
-    meaning: "Most that the key may spend in a month; none: no limit.",
-  },
-  "daily-limit": { type: "text", value: "DOLLARS", meaning: "Most that the key may spend in a day; none: no limit." },
-  "tokens-per-minute": {
-    type: "text",
-    value: "COUNT",
-    meaning: "Most input and output tokens of predictions accepted within a minute; none: no limit.",
-  },
-} as const satisfies Record<string, Option>;
 
 export const accountCommands: readonly Command[] = [
   {
@@ -135,11 +122,11 @@ export const accountCommands: readonly Command[] = [
     arguments: [{ name: "NAME", meaning: "What the key is for.", optional: true }],
     options: {
       expires: { type: "text", value: "TIME", meaning: "When the key ends: a date, or a span such as 90d." },
-      ...keyLimits,
+      ...limitOptions("key"),
       model: {
         type: "text",
         value: "MODEL",
-        meaning: "The only model that the key may call, or agent as agents/creator/slug. Repeat it for several.",
+        meaning: "A model that the key may call, or an agent as agents/creator/slug. Repeat the option for several.",
         many: true,
         completes: "models",
       },
@@ -165,7 +152,7 @@ export const accountCommands: readonly Command[] = [
         value: "TIME",
         meaning: "When the key ends: a date, or a span such as 90d; none: never.",
       },
-      ...keyLimits,
+      ...limitOptions("key"),
       ...serverOptions,
       ...jsonOption,
     },

@@ -1,7 +1,7 @@
 import type { GantryClient, MeRecord, OverviewRecord } from "@gantry/sdk";
 import type { Context, Target } from "../frame/command.ts";
 import { exitCodes } from "../frame/failure.ts";
-import { count, sizeOf } from "../frame/format.rules.ts";
+import { count, money, sizeOf } from "../frame/format.rules.ts";
 import type { Output } from "../frame/output.ts";
 
 const longestAnswerMs = 5_000;
@@ -61,11 +61,12 @@ function printReady(out: Output, { url, postgres, processes, me, installation }:
     const { nodes, predictions, users, models } = installation;
     out.line(
       `${nodes === 1 ? "1 node" : `${count(nodes)} nodes`}; predictions: ${count(predictions.running)} running, ` +
-        `${count(predictions.waiting)} waiting; users: ${count(users.total)}; models: ${count(models.total)}`,
+        `${count(predictions.waiting)} waiting; users: ${count(users.total)}; teams: ${count(users.teams)}; ` +
+        `models: ${count(models.total)}`,
     );
   }
   if (!me) return;
-  out.line(`The key belongs to ${me.username} (${me.role}, plan ${me.plan}); balance ${me.balance} ${me.currency}`);
+  out.line(`The key belongs to ${me.username} (${me.role}, plan ${me.plan}); balance ${money(me.balance)}`);
   const { used_bytes: used, allowed_bytes: allowed } = me.storage;
   out.line(`Storage used: ${sizeOf(used)}${allowed === null ? "" : ` of ${sizeOf(allowed)}`}`);
 }

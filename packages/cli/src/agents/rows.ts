@@ -1,6 +1,13 @@
 import { type Argument, type Command, jsonOption, listOptions, serverOptions } from "../frame/command.ts";
 import { followCodes, followOptions } from "../runs/rows.ts";
-import { agentArgument, fieldsArgument, inputOptions, runLimits, yesOption } from "../shared/options.ts";
+import {
+  agentArgument,
+  fieldsArgument,
+  inputOptions,
+  ownAgentArgument,
+  runLimits,
+  yesOption,
+} from "../shared/options.ts";
 
 const group = "agents";
 const usual = { ...jsonOption, ...serverOptions };
@@ -63,7 +70,7 @@ export const agentCommands: readonly Command[] = [
       timeout: { type: "number", value: "SECONDS", meaning: "Time limit without waits; 900 by default." },
       connector: {
         type: "text",
-        meaning: "Something of yours that another user's agent may use. Repeat it for several.",
+        meaning: "Something of yours that another user's agent may use. Repeat the option for several.",
         choices: ["idp", "models", "files"],
         many: true,
       },
@@ -93,7 +100,7 @@ export const agentCommands: readonly Command[] = [
     group,
     summary: "Change fields of an agent.",
     details: "The file has only the fields to change. Runs use them once you publish the agent.",
-    arguments: [agentArgument, file],
+    arguments: [ownAgentArgument, file],
     options: { ...publish, ...usual },
     examples: [{ line: "agents update weather change.json --publish", meaning: "Change an agent and publish it" }],
     load: async () => (await import("./change.ts")).updateAgent,
@@ -102,7 +109,7 @@ export const agentCommands: readonly Command[] = [
     name: "agents publish",
     group,
     summary: "Publish the latest revision of an agent, or a given one.",
-    arguments: [agentArgument],
+    arguments: [ownAgentArgument],
     options: {
       revision: { type: "text", value: "ID", meaning: "Revision to publish, for example to roll back." },
       ...usual,
@@ -114,7 +121,7 @@ export const agentCommands: readonly Command[] = [
     name: "agents delete",
     group,
     summary: "Delete an agent. Its runs stay readable.",
-    arguments: [agentArgument],
+    arguments: [ownAgentArgument],
     options: { ...yesOption, ...usual },
     examples: [{ line: "agents delete weather --yes", meaning: "Delete without a question" }],
     load: async () => (await import("./change.ts")).deleteAgent,

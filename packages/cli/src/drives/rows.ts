@@ -67,7 +67,7 @@ export const driveCommands: readonly Command[] = [
     ],
     options: {
       ...recursive,
-      "no-clobber": { type: "flag", short: "n", meaning: "Leave files alone that exist." },
+      "no-clobber": { type: "flag", short: "n", meaning: "Do not replace files that exist." },
       ...usual,
     },
     examples: [

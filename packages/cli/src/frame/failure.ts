@@ -33,8 +33,10 @@ export function describeFailure(error: unknown): string {
   if (error.message === "Project not found") return noModel;
   const advice =
     error.status === 0 && error.type === "connection_error" ? " Is the server running? Check with gantry status." : "";
-  const faults =
-    error.issues.length > 1 ? error.issues.map(({ loc, message }) => `${loc.slice(1).join(".")}: ${message}`) : [];
+  // The first part of a location is a part of the request, such as the body.
+  const faults = error.issues.map(({ loc, message }) =>
+    loc.length > 1 ? `${loc.slice(1).join(".")}: ${message}` : message,
+  );
   return `${sentence(faults.length > 0 ? faults.join("; ") : oneLine(error))}${advice}`;
 }
 

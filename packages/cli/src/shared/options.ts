@@ -20,16 +20,39 @@ export const runLimits = {
   approve: {
     type: "text",
     value: "TOOL",
-    meaning: "Tool that may write without asking. Repeat it for several.",
+    meaning: "Tool that may write without asking. Repeat the option for several.",
     many: true,
   },
 } as const satisfies Record<string, Option>;
+
+/** Limits of a key, or of a member of a team. */
+export const limitOptions = (subject: "key" | "member") =>
+  ({
+    "monthly-limit": {
+      type: "text",
+      value: "DOLLARS",
+      meaning: `Most that the ${subject} may spend in a month; none: no limit.`,
+    },
+    "daily-limit": {
+      type: "text",
+      value: "DOLLARS",
+      meaning: `Most that the ${subject} may spend in a day; none: no limit.`,
+    },
+    "tokens-per-minute": {
+      type: "text",
+      value: "COUNT",
+      meaning: "Most input and output tokens of predictions accepted within a minute; none: no limit.",
+    },
+  }) as const satisfies Record<string, Option>;
 
 export const agentArgument: Argument = {
   name: "AGENT",
   meaning: "Id, slug or name of one of your agents, or CREATOR/SLUG of a public one.",
   completes: "agents",
 };
+
+/** For commands that change an agent. */
+export const ownAgentArgument: Argument = { ...agentArgument, meaning: "Id, slug or name of one of your agents." };
 
 export const fieldsArgument: Argument = {
   name: "KEY=VALUE",

@@ -1,5 +1,5 @@
 import { type Argument, type Command, jsonOption, listOptions, type Option, serverOptions } from "../frame/command.ts";
-import { yesOption } from "../shared/options.ts";
+import { limitOptions, yesOption } from "../shared/options.ts";
 
 const { team: _ofOthers, ...ownOptions } = serverOptions;
 const usual = { ...jsonOption, ...ownOptions };
@@ -9,16 +9,7 @@ const member: Argument = { name: "USERNAME", meaning: "The member." };
 
 const memberOptions = {
   role: { type: "text", meaning: "What the member may do.", choices: ["owner", "admin", "member"] },
-  "monthly-limit": {
-    type: "text",
-    value: "DOLLARS",
-    meaning: "Most that the member may spend in a month; none removes it.",
-  },
-  "daily-limit": {
-    type: "text",
-    value: "DOLLARS",
-    meaning: "Most that the member may spend in a day; none removes it.",
-  },
+  ...limitOptions("member"),
 } as const satisfies Record<string, Option>;
 
 export const teamCommands: readonly Command[] = [

@@ -1,8 +1,8 @@
 import type { MemberRecord, TeamRecord, TeamRole, TeamUsageRecord } from "@gantry/sdk";
 import type { Context } from "../frame/command.ts";
-import { ago, money } from "../frame/format.rules.ts";
+import { ago, count, money } from "../frame/format.rules.ts";
 import { printList } from "../frame/list.ts";
-import { dollarsOf } from "../frame/moment.rules.ts";
+import { limitsOf } from "../shared/limits.ts";
 import { confirmed } from "../shared/questions.ts";
 
 export async function listTeams(context: Context): Promise<number> {
@@ -25,6 +25,7 @@ export async function createTeam({ words: [name = ""], text, flag, out, client, 
   const owner = text("owner");
   const team = await (await client()).teams.create({ name, ...(owner !== undefined && { owner }) }, { signal });
   if (flag("json")) out.json(team);
+  else if (team.role === null) out.line(`Created the team ${team.name}, owned by ${owner}.`);
   else out.line(`Created the team ${team.name}. Act for it with --team ${team.name}, or GANTRY_TEAM.`);
   return 0;
 }
@@ -39,11 +40,21 @@ export async function listMembers(context: Context): Promise<number> {
       { title: "member", value: ({ username }) => username },
       { title: "role", value: ({ role }) => role },
       { title: "spent this month", value: spentOf },
+      { title: "daily limit", value: ({ daily_limit: limit }) => (limit === null ? "" : money(limit)) },
+      { title: "tokens/min", value: ({ tokens_per_minute: limit }) => limit?.toLocaleString("en-US") },
       { title: "keys", value: ({ keys }) => String(keys) },
       { title: "last active", value: ({ last_active_at }) => ago(last_active_at) },
     ],
     "The team has no members.",
   );
+}
+
+function budgetOf({ monthly_limit, daily_limit, tokens_per_minute }: MemberRecord): string[] {
+  return [
+    ...(monthly_limit === null ? [] : [`${money(monthly_limit)} a month`]),
+    ...(daily_limit === null ? [] : [`${money(daily_limit)} a day`]),
+    ...(tokens_per_minute === null ? [] : [`${count(tokens_per_minute)} tokens a minute`]),
+  ];
 }
 
 function spentOf({ spent, monthly_limit: limit }: MemberRecord): string {
@@ -62,7 +73,7 @@ export async function changeMember(context: Context): Promise<number> {
   const [team = "", username = ""] = context.words;
   const { teams } = await context.client();
   const member = await teams.updateMember(team, username, changeOf(context), { signal: context.signal });
-  return printMember(context, member, `Changed ${member.username}: ${member.role}.`);
+  return printMember(context, member, `Changed ${member.username}: ${[member.role, ...budgetOf(member)].join(", ")}.`);
 }
 
 export async function removeMember(context: Context): Promise<number> {
@@ -101,17 +112,9 @@ export async function teamUsage({ words: [team = ""], flag, out, client, signal 
   return 0;
 }
 
-function changeOf({ text }: Context) {
-  const role = text("role");
-  const limit = (name: string) => {
-    const given = text(name);
-    return given === undefined || given === "none" ? null : dollarsOf(name, given);
-  };
-  return {
-    ...(role !== undefined && { role: role as TeamRole }),
-    ...(text("monthly-limit") !== undefined && { monthly_limit: limit("monthly-limit") }),
-    ...(text("daily-limit") !== undefined && { daily_limit: limit("daily-limit") }),
-  };
+function changeOf(context: Context) {
+  const role = context.text("role");
+  return { ...(role !== undefined && { role: role as TeamRole }), ...limitsOf(context) };
 }
 
 function printMember({ flag, out }: Context, member: MemberRecord, line: string): number {

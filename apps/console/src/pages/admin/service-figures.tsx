@@ -29,6 +29,7 @@ export function ServiceFigures({
         name="Users"
         value={count(users.total)}
         note={some([
+          [users.teams, users.teams === 1 ? "team" : "teams"],
           [users.admins, users.admins === 1 ? "admin" : "admins"],
           [users.disabled, "disabled"],
           [users.below_zero, "with a negative balance"],

@@ -36,11 +36,7 @@ export function ChartTooltip({ data, colours, hidden, at: { index, x, isRight } 
       <dl className="grid grid-cols-[auto_1fr_auto] items-center gap-x-2 gap-y-0.5">
         {shown.map(({ name, id, position, value }) => (
           <div key={id ?? name} className="contents">
-            <span
-              aria-hidden
-              className="size-2 rounded-sm"
-              style={{ background: `var(${colours[position]})` }}
-            />
+            <span aria-hidden className="size-2 rounded-sm" style={{ background: `var(${colours[position]})` }} />
             <dt className="truncate text-muted">{seriesName(data, name)}</dt>
             <dd className="text-right tabular-nums">{valueText(value, data.unit)}</dd>
           </div>

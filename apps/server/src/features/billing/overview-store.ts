@@ -3,7 +3,7 @@ import type { Micros } from "../../kernel/money.ts";
 import { selectAlive } from "../nodes/index.ts";
 
 export interface Overview {
-  users: { total: number; disabled: number; admins: number; below_zero: number };
+  users: { total: number; teams: number; disabled: number; admins: number; below_zero: number };
   models: { total: number; public: number; private: number; inactive: number };
   predictions: { running: number; waiting: number };
   nodes: number;
@@ -56,7 +56,9 @@ export async function selectOverview(sql: Sql): Promise<Overview> {
     )
     select json_build_object(
       'users', (
-        select json_build_object('total', count(*), 'disabled', count(*) filter (where disabled_at is not null),
+        select json_build_object('total', count(*) filter (where kind = 'person'),
+          'teams', count(*) filter (where kind = 'team'),
+          'disabled', count(*) filter (where kind = 'person' and disabled_at is not null),
           'admins', count(*) filter (where role = 'admin' and disabled_at is null),
           'below_zero', count(*) filter (where w.balance_micros < 0))
         from users u left join wallets w on w.user_id = u.id where role <> 'system'),

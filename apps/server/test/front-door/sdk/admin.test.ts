@@ -119,7 +119,10 @@ describe("an admin", () => {
 
   test("reads the overview and verifies the ledger", async () => {
     await stranger.predict("gantry/image", { prompt: "x", size: "1280x720" });
+    const before = await client.admin.overview();
+    await client.teams.create({ name: "lab" });
     const overview = await client.admin.overview();
+    expect(overview.users).toEqual({ ...before.users, teams: before.users.teams + 1 });
     expect(overview).toMatchObject({
       predictions: { running: 0, waiting: 0 },
       nodes: 1,

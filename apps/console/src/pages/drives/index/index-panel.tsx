@@ -14,8 +14,8 @@ import { PagedTable } from "../../../ui/paged.tsx";
 import { toast } from "../../../ui/toast.ts";
 import { nameOf } from "../drive-path.rules.ts";
 import { IndexDialog } from "./index-dialog.tsx";
-import { IndexStatus } from "./index-status.tsx";
 import { indexFilesQuery } from "./index-queries.ts";
+import { IndexStatus } from "./index-status.tsx";
 
 /** Whether and how the files of a drive can be searched. */
 export function IndexPanel({ drive }: { drive: DriveRecord }) {
