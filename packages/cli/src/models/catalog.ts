@@ -62,7 +62,7 @@ function printFields(out: Output, title: "Input" | "Output", { properties, requi
       const kind = title === "Input" ? describeField(field) : kindOf(field);
       const usual = defaultOf(field);
       const meaning = cell(field.description ?? field.title ?? "");
-      const takes = `${kind}${usual === "" ? "" : ` (default: ${usual})`}`;
+      const takes = `${kind}${usual === "" ? "" : ` (${isRequired ? "example" : "default"}: ${usual})`}`;
       return [`  ${name}${isRequired ? " *" : ""}`, meaning === "" ? takes : `${takes}\n${meaning}`] as const;
     }),
   );

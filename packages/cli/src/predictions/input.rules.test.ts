@@ -6,7 +6,7 @@ const schema: ObjectSchema = {
   type: "object",
   required: ["prompt"],
   properties: {
-    prompt: { type: "string" },
+    prompt: { type: "string", default: "a lighthouse" },
     steps: { type: ["integer", "null"], minimum: 1, maximum: 8 },
     style: { type: "string", enum: ["oil", "ink"] },
     sharp: { type: "boolean" },

@@ -38,7 +38,8 @@ const namesOf = (properties: ObjectSchema["properties"]): string => Object.keys(
 /** Before files are read and work is paid for. */
 export function checkNames(fields: readonly TypedField[], { properties, required = [] }: ObjectSchema): void {
   const given = new Set(fields.map(({ name }) => name));
-  const missing = required.filter((name) => !given.has(name) && properties[name]?.default === undefined);
+  // The default of a required field is an example: the server does not fill it in.
+  const missing = required.filter((name) => !given.has(name));
   if (missing.length > 0) {
     const shown = missing.map((name) => `${name}=${exampleOf(properties[name] ?? {})}`);
     throw wrongArguments(`Missing ${missing.length === 1 ? "field" : "fields"}: ${shown.join(" ")}`);
