@@ -6,7 +6,7 @@ import { money } from "./format.ts";
 export function AvailableBalance() {
   const { data } = useQuery(meQuery);
   if (!data) return null;
-  const held = data.reserved > 0 ? `, of which ${money(data.reserved)} is on hold` : "";
+  const held = data.reserved > 0 ? `, and ${money(data.reserved)} is on hold` : "";
   return (
     <p className="mt-1">
       Your balance is {money(data.balance)}

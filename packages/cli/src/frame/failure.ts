@@ -21,8 +21,10 @@ export const wrongArguments = (message: string): Failure => new Failure(message,
 
 const noKey = "The API key is missing or invalid. Run gantry login, or set GANTRY_KEY.";
 
-/** The API's own text is fixed by its specification. */
+/** The API's own texts are fixed by its specification. */
 const noModel = "The model does not exist, or your key may not call it. gantry models list shows your models.";
+
+const noMoney = "Your balance is too low. gantry whoami shows it. Ask an admin for credit, or use a cheaper model.";
 
 /** One line: what happened, and what to do. */
 export function describeFailure(error: unknown): string {
@@ -31,6 +33,7 @@ export function describeFailure(error: unknown): string {
   // The server's own message names a header that the user of a command never sees.
   if (error.status === 401) return noKey;
   if (error.message === "Project not found") return noModel;
+  if (error.message === "Insufficient funds") return noMoney;
   const advice =
     error.status === 0 && error.type === "connection_error" ? " Is the server running? Check with gantry status." : "";
   // The first part of a location is a part of the request, such as the body.

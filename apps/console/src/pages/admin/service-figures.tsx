@@ -44,7 +44,11 @@ export function ServiceFigures({
           [models.inactive, "inactive"],
         ])}
       />
-      <Figure name="Spent today (UTC)" value={money(today.spent)} note={`${count(today.requests)} requests`} />
+      <Figure
+        name="Spent today (UTC)"
+        value={money(today.spent)}
+        note={`${count(today.requests)} ${today.requests === 1 ? "request" : "requests"}`}
+      />
     </dl>
   );
 }

@@ -78,6 +78,9 @@ test("dollars of a step add up exactly, without hidden series", () => {
 
 test("zeros are nothing to draw as bars, and a line at zero is", () => {
   expect(hasNothingToShow(record([["a/b", [0, 0]]]))).toBe(true);
+  expect(hasNothingToShow(record([["input", [0, 0]]], { metric: "tokens", unit: "tokens", group_by: "none" }))).toBe(
+    true,
+  );
   expect(hasNothingToShow(record([["queue", [0, null]]], { metric: "queue", group_by: "none" }))).toBe(false);
   expect(hasNothingToShow(record([["p50", [null, null]]], { metric: "latency" }))).toBe(true);
   expect(hasUnknown(record([["a/b", [null, 1]]]))).toBe(true);

@@ -182,7 +182,9 @@ export const isEmpty = ({ series }: SeriesRecord): boolean =>
 
 /** A line needs a value at least once, a chart of levels may be 0 all the time. */
 export const hasNothingToShow = (data: SeriesRecord): boolean =>
-  kindOf(data) === "bars" ? isEmpty(data) : data.series.every(({ values }) => values.every((value) => value === null));
+  kindOf(data) === "bars" || data.unit === "tokens"
+    ? isEmpty(data)
+    : data.series.every(({ values }) => values.every((value) => value === null));
 
 /** Some of the range was recorded by a version that did not keep these figures. */
 export const hasUnknown = (data: SeriesRecord): boolean =>
