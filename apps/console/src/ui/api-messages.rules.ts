@@ -3,6 +3,7 @@ import type { GantryIssue } from "@gantry/sdk";
 /** Messages that the API contract fixes, in terms of the console. */
 const messages: Readonly<Record<string, string>> = {
   "Field required": "This field is required",
+  "Invalid API key": "This API key is not valid. Check that you have copied all of it",
   "Insufficient funds": "Your balance is too low",
   "Project not found": "Model not found",
   "Project is not active": "This model is inactive",

@@ -46,9 +46,10 @@ export async function showThread(context: Context): Promise<number> {
   return exitCodes.done;
 }
 
-/** An input of one text is that text. */
-function questionOf({ input }: ThreadTurn): string {
-  const [only, ...more] = Object.values(input);
+/** An input of one text is that text. Chat clients also send all messages, the last of which is that text. */
+function questionOf({ input: { messages, ...rest } }: ThreadTurn): string {
+  const input = Array.isArray(messages) && typeof rest.input === "string" ? rest : { messages, ...rest };
+  const [only, ...more] = Object.values(input).filter((value) => value !== undefined);
   return typeof only === "string" && more.length === 0 ? only : JSON.stringify(input, null, 2);
 }
 

@@ -4,6 +4,7 @@ import { RowLink } from "../../ui/link.tsx";
 import { Moment } from "../../ui/moment.tsx";
 import { RunningClock } from "../../ui/running-clock.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
+import { withoutMessages } from "./run-input.rules.ts";
 import { isOver, RunStatusBadge } from "./run-status.tsx";
 
 const sourceLabels = { schedule: "Scheduled", trigger: "Triggered" };
@@ -63,6 +64,8 @@ function Duration({ run }: { run: RunRecord }) {
 }
 
 function summaryOf(input: Record<string, unknown>): string {
-  const values = Object.values(input).map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
+  const values = Object.values(withoutMessages(input)).map((value) =>
+    typeof value === "string" ? value : JSON.stringify(value),
+  );
   return values.length === 0 ? "No input" : values.join(", ").slice(0, 120);
 }

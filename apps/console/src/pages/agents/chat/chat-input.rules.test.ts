@@ -37,3 +37,11 @@ test("a turn shows other values only where they changed", () => {
   expect(shownInput({ ...input, n: 4 }, "message", input)).toEqual({ text: "Hello", facts: [["n", "4"]] });
   expect(shownInput({ list: [1, 2] }, undefined, undefined)).toEqual({ text: "", facts: [["list", "[1,2]"]] });
 });
+
+test("a turn of a chat client shows the text of its last message only", () => {
+  const messages = [{ role: "user", content: "What is 6 * 7?" }];
+  const input = { messages, input: "What is 6 * 7?", tone: "brief" };
+  expect(shownInput(input, "input", undefined)).toEqual({ text: "What is 6 * 7?", facts: [["tone", "brief"]] });
+  // A field of the agent with this name.
+  expect(shownInput({ messages, input: 3 }, undefined, undefined).facts).toHaveLength(2);
+});

@@ -1,5 +1,6 @@
 import { type SchemaField, schemaFields } from "../../../ui/schema-form.rules.ts";
 import type { Schema } from "../../../ui/schema-text.rules.ts";
+import { withoutMessages } from "../../runs/run-input.rules.ts";
 
 /** Names that authors give to the text of a conversation, the best first. */
 const usualNames = ["message", "input", "question", "prompt", "query", "text"];
@@ -40,7 +41,7 @@ type Input = Readonly<Record<string, unknown>>;
 /** What a turn shows of its input: the message, and other values that the turn before did not have. */
 export function shownInput(input: Input, message: string | undefined, before: Input | undefined): ShownInput {
   const said = message === undefined ? undefined : input[message];
-  const others = Object.entries(input).filter(
+  const others = Object.entries(withoutMessages(input)).filter(
     ([name, value]) => name !== message && JSON.stringify(value) !== JSON.stringify(before?.[name]),
   );
   return { text: said === undefined ? "" : textOf(said), facts: others.map(([name, value]) => [name, textOf(value)]) };
