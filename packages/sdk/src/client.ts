@@ -2,6 +2,7 @@ import { type Account, account } from "./account.ts";
 import { type Admin, admin } from "./admin.ts";
 import { type Agents, agents } from "./agents.ts";
 import { type Aliases, aliases } from "./aliases.ts";
+import { type Batches, batches } from "./batches.ts";
 import { type ConfirmationInbox, confirmationInbox } from "./confirmations.ts";
 import { type Drives, drives } from "./drives.ts";
 import { type Files, files } from "./files.ts";
@@ -45,6 +46,7 @@ export interface GantryClient extends Predictions {
   /** Only for admins. */
   checkBooks: Admin["checkBooks"];
   predictions: PredictionHistory;
+  batches: Batches;
   files: Files;
   models: Models;
   providers: Providers;
@@ -97,6 +99,7 @@ export function createClient(options: ClientOptions): GantryClient {
     series: ofCaller.series,
     checkBooks: ofAdmins.checkBooks,
     predictions: predictionHistory(transport),
+    batches: batches(transport),
     files: files(transport),
     models: models(transport),
     providers: providers(transport),

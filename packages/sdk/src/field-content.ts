@@ -5,6 +5,14 @@ export function bytesAsBlob(content: unknown): Blob | undefined {
   return isBytes ? new Blob([content as Uint8Array<ArrayBuffer>]) : undefined;
 }
 
+export function fileOrRefusal(content: unknown): Blob {
+  const file = bytesAsBlob(content);
+  if (file) return file;
+  throw new TypeError(
+    `A file must be a Blob or bytes, not ${kindOf(content)}. Use openAsBlob of node:fs for a file on disk.`,
+  );
+}
+
 /**
  * The text of a field; lists and objects as JSON. Values that would arrive empty or changed are refused, because the
  * call would be charged anyway.

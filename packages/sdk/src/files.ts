@@ -1,6 +1,6 @@
 import type { FileRecord } from "@gantry/wire";
 import { at, modelParams } from "./address.ts";
-import { bytesAsBlob, kindOf } from "./field-content.ts";
+import { fileOrRefusal } from "./field-content.ts";
 import { formOf } from "./form.ts";
 import { eachOf, type Page, type PageQuery } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
@@ -60,11 +60,7 @@ export function files({ json, send, download }: Transport): Files {
   const all: Files = {
     async upload(model, content, { filename, direct = false, signal } = {}) {
       const to = at("POST /api/v1/{owner}/{model}/upload_file", modelParams(model));
-      const file = bytesAsBlob(content);
-      if (!file)
-        throw new TypeError(
-          `A file must be a Blob or bytes, not ${kindOf(content)}. Use openAsBlob of node:fs for a file on disk.`,
-        );
+      const file = fileOrRefusal(content);
       const name = filename ?? (file instanceof File ? file.name : "file");
       if (!direct) {
         const named = new File([file], name, { type: file.type });

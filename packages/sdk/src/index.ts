@@ -196,6 +196,7 @@ export type {
 } from "./admin.ts";
 export type { AgentList, Agents, NewAgent } from "./agents.ts";
 export type { Aliases } from "./aliases.ts";
+export { type Batches, type BatchList, batchHasEnded, type NewBatch } from "./batches.ts";
 export { type ClientOptions, createClient, type GantryClient } from "./client.ts";
 export type { ConfirmationFilter, ConfirmationInbox, ConfirmationList } from "./confirmations.ts";
 export type {

@@ -63,11 +63,16 @@ const betweenLooksMs = 200;
  */
 export async function lookUntil<T>(
   look: () => Promise<T>,
-  { isEnd, patient, signal }: { isEnd(seen: T): boolean; patient: boolean; signal: AbortSignal | undefined },
+  {
+    isEnd,
+    patient,
+    signal,
+    betweenMs = betweenLooksMs,
+  }: { isEnd(seen: T): boolean; patient: boolean; signal: AbortSignal | undefined; betweenMs?: number },
 ): Promise<T> {
   let failed = 0;
   for (let awaySince = performance.now(); ; ) {
-    let wait = betweenLooksMs;
+    let wait = betweenMs;
     try {
       const seen = await look();
       if (isEnd(seen)) return seen;
