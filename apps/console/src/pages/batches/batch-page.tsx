@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { Download } from "lucide-react";
 import type { ReactNode } from "react";
+import { api } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
 import { Copyable } from "../../ui/copyable.tsx";
 import { ConfirmButton } from "../../ui/dialog.tsx";
@@ -13,7 +14,7 @@ import { Page, Panel } from "../../ui/page.tsx";
 import { saveFile } from "../../ui/save-file.ts";
 import { Table } from "../../ui/table.tsx";
 import { toast } from "../../ui/toast.ts";
-import { batchQuery, cancelBatch, contentOf } from "./batch-queries.ts";
+import { batchQuery } from "./batch-queries.ts";
 import { BatchProgress, BatchStatus } from "./batch-status.tsx";
 
 export function BatchPage() {
@@ -82,7 +83,7 @@ const timeOf = (seconds: number) => time(new Date(seconds * 1000));
 
 function DownloadLines({ label, fileId, name }: { label: string; fileId: string | null; name: string }) {
   const downloading = useMutation({
-    mutationFn: (id: string) => contentOf(id),
+    mutationFn: (id: string) => api.batches.download(id).then((response) => response.blob()),
     onSuccess: (content) => saveFile(content, name),
   });
   return (
@@ -100,7 +101,7 @@ function DownloadLines({ label, fileId, name }: { label: string; fileId: string 
 function CancelBatch({ id }: { id: string }) {
   const queries = useQueryClient();
   const cancelling = useMutation({
-    mutationFn: () => cancelBatch(id),
+    mutationFn: () => api.batches.cancel(id),
     async onSuccess() {
       toast("The batch is being cancelled");
       await queries.invalidateQueries({ queryKey: ["batches"] });

@@ -30,10 +30,7 @@ export function BatchesPage() {
   const batches = useInfiniteQuery(batchesQuery);
   const rows = batches.data?.pages.flatMap(({ data }) => data);
   return (
-    <Page
-      title="Batches"
-      lead="Files of requests that run in the queue within 24 hours. Create a batch with an OpenAI client."
-    >
+    <Page title="Batches" lead="Files of requests that run in the queue within 24 hours.">
       <Panel flush>
         {rows ? (
           <Table
@@ -43,7 +40,7 @@ export function BatchesPage() {
             keyOf={({ id }) => id}
             empty={
               <Empty title="No batches yet">
-                Upload a file to <code>/v1/files</code>, then create a batch with <code>/v1/batches</code>.
+                Create one with <code>gantry batches create FILE</code>, or with an OpenAI client.
               </Empty>
             }
           />
