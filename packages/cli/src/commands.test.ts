@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { commands } from "./commands.ts";
 
-/** They print the bytes of a file, a log, or a script. */
-const withoutJson = ["drives cat", "serve", "completion"];
+/** They print lines of JSON, the bytes of a file, a log, or a script. */
+const withoutJson = ["batches results", "drives cat", "serve", "completion"];
 
 test("every command has examples and --json, except those that print something else", () => {
   const shown = commands.filter(({ hidden }) => !hidden);

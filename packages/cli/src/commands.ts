@@ -1,5 +1,6 @@
 import { accountCommands } from "./account/rows.ts";
 import { agentCommands } from "./agents/rows.ts";
+import { batchCommands } from "./batches/rows.ts";
 import { chatCommands } from "./chat/rows.ts";
 import { completionCommands } from "./completion/rows.ts";
 import { driveCommands } from "./drives/rows.ts";
@@ -20,6 +21,7 @@ export const commands: readonly Command[] = [
   ...accountCommands,
   ...teamCommands,
   ...predictionCommands,
+  ...batchCommands,
   ...chatCommands,
   ...modelCommands,
   ...fileCommands,

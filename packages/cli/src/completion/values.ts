@@ -54,6 +54,10 @@ export const sources: Readonly<Record<Completes, Source>> = {
     const { results } = await (await client()).predictions.list({ page_size: 30, signal });
     return results.map(({ id, model_name, status }) => ({ value: id, meaning: `${model_name}, ${status}` }));
   },
+  async batches({ client, signal }) {
+    const { data } = await (await client()).batches.list({ limit: 30, signal });
+    return data.map(({ id, status }) => ({ value: id, meaning: status }));
+  },
   async keys({ client, signal }) {
     const { results } = await (await client()).account.keys.list({ page_size: most, signal });
     return results.map(({ id, name }) => ({ value: id, meaning: name }));

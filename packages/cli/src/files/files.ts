@@ -1,13 +1,14 @@
 import { openAsBlob } from "node:fs";
 import { basename, join } from "node:path";
 import type { FileRecord, GantryClient, StoredFile } from "@gantry/sdk";
-import { exists, isFolder, writeWhole } from "../drives/local-files.ts";
+import { isFolder } from "../drives/local-files.ts";
 import { localTarget } from "../drives/places.rules.ts";
 import type { Context } from "../frame/command.ts";
 import { describeFailure, exitCodes, Failure, wrongArguments } from "../frame/failure.ts";
 import { ago, sizeOf } from "../frame/format.rules.ts";
 import { printList } from "../frame/list.ts";
 import { confirmDeletion } from "../shared/questions.ts";
+import { saveContent } from "../shared/save-content.ts";
 
 export async function listFiles(context: Context): Promise<number> {
   const client = await context.client();
@@ -67,16 +68,9 @@ export async function downloadFile(context: Context): Promise<number> {
   // The name comes from the server: it must not lead out of the folder.
   const own = (folder: string) => localTarget(folder, "/", `/${name}`);
   const to = wanted === undefined ? own(".") : (await isFolder(wanted)) ? own(wanted) : wanted;
-  if (!isPiped && !flag("force") && (await exists(to))) {
-    throw new Failure(`${to} exists. Add --force to replace it.`);
-  }
-  const { body } = await client.files.download(file.link, { signal });
-  if (isPiped) {
-    for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) await out.bytes(chunk);
-    return exitCodes.done;
-  }
-  const bytes = await writeWhole(to, body, { replace: flag("force"), signal });
-  if (bytes === undefined) throw new Failure(`${to} exists. Add --force to replace it.`);
+  const { link } = file;
+  const bytes = await saveContent(context, to, () => client.files.download(link, { signal }));
+  if (isPiped) return exitCodes.done;
   if (flag("json")) out.json({ id: file.id, path: join(to), bytes });
   else {
     out.line(join(to));

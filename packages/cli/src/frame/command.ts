@@ -4,6 +4,7 @@ import type { Output } from "./output.ts";
 /** Where the values of an option or an argument are completed from. `completion/values.ts` has one row for each. */
 export type Completes =
   | "agents"
+  | "batches"
   | "commands"
   | "drives"
   | "fields"

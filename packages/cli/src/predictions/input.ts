@@ -1,8 +1,7 @@
-import { openAsBlob } from "node:fs";
-import { basename } from "node:path";
 import type { Input, InputField, ObjectSchema } from "@gantry/sdk";
-import { Failure, wrongArguments } from "../frame/failure.ts";
+import { wrongArguments } from "../frame/failure.ts";
 import { readStdin } from "../frame/terminal.ts";
+import { openFile } from "../shared/open-file.ts";
 import { checkNames, fieldValue, isList, parsedJson, readFields, type TypedField, takesFiles } from "./input.rules.ts";
 
 const mostTextBytes = 16 * 1024 * 1024;
@@ -39,7 +38,7 @@ async function contentOf(
       return parsed;
     }
     case "file": {
-      const file = await fileAt(value);
+      const file = await openFile(value);
       return isFile ? file : convert(await textOf(file, value));
     }
     case "stdin-file":
@@ -54,15 +53,6 @@ async function contentOf(
         );
       }
       return isFile ? value : convert(value);
-  }
-}
-
-/** Opened, not read: the file is sent from disk. */
-async function fileAt(path: string): Promise<File> {
-  try {
-    return new File([await openAsBlob(path)], basename(path));
-  } catch {
-    throw new Failure(`Cannot read the file ${path}.`, wrongArguments("").code);
   }
 }
 
