@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AgentRuns, startAgentRuns } from "../../support/agent-runs.ts";
 import type { GantryNode } from "../../support/gantry.ts";
+import { schedulesOf } from "../../support/schedules.ts";
 import { type Calls, messageOf, type TeamCalls, teamCalls } from "./teams.fixture.ts";
 
 let t: AgentRuns;
@@ -143,18 +144,53 @@ test("a seat cannot be rotated, changed or revoked", async () => {
   await refused(gantry.call("DELETE", `/api/v2/admin/users/lab/keys/${seat}`), 404, "Key not found");
 });
 
-test("schedules are hidden from other members, and stay active when another member is removed", async () => {
+test("schedules and triggers of a removed member pause with their reason; those of others stay active", async () => {
   const agent = await lab("olga").made("POST", "/v1/agents", {
     json: { name: "Daily", goal: "x", tools: [], model: "gantry/text" },
   });
-  await lab("olga").made("POST", `/v1/agents/${agent.body.id}/publish`, { json: {} });
+  const path = `/v1/agents/${agent.body.id}`;
+  await lab("olga").made("POST", `${path}/publish`, { json: {} });
   const schedule = async (by: Calls) =>
-    (await by.made("POST", `/v1/agents/${agent.body.id}/schedules`, { json: { cron: "0 0 1 1 *", input: {} } })).body;
-  const [marks, annas] = [await schedule(lab("mark")), await schedule(lab("anna"))];
-  expect((await lab("mira").get(`/v1/schedules/${marks.id}`)).status).toBe(404);
+    (await by.made("POST", `${path}/schedules`, { json: { cron: "0 0 1 1 *", input: {} } })).body.id;
+  const trigger = async (by: Calls) => (await by.made("POST", `${path}/triggers`, { json: {} })).body;
+  const bot = calls.as((await lab("mark").made("POST", "/api/v2/keys", { json: { name: "nightly" } })).body.key);
+  const ofMark = [await schedule(lab("mark")), await schedule(bot)];
+  const ofAnna = await schedule(lab("anna"));
+  const [hooks, annas] = [[await trigger(lab("mark")), await trigger(bot)], await trigger(lab("anna"))];
+  expect((await lab("mira").get(`/v1/schedules/${ofMark[0]}`)).status).toBe(404);
   await own("mark").made("DELETE", `${members}/mark`);
-  await lab("olga").send("POST", `/v1/schedules/${marks.id}/run`);
-  await expect.poll(async () => (await lab("olga").get(`/v1/schedules/${annas.id}`)).body.status).toBe("active");
+
+  await schedulesOf(() => gantry).makeDue([...ofMark, ofAnna]);
+  const stateOf = async (what: string) => (await lab("olga").made("GET", `/v1/${what}`)).body;
+  for (const id of ofMark) {
+    await expect
+      .poll(() => stateOf(`schedules/${id}`), { timeout: 20_000 })
+      .toMatchObject({
+        status: "paused",
+        paused_reason: expect.stringContaining("The API key of this schedule was revoked or has expired"),
+        last_run_id: null,
+      });
+  }
+  await expect
+    .poll(() => stateOf(`schedules/${ofAnna}`), { timeout: 20_000 })
+    .toMatchObject({
+      status: "active",
+      paused_reason: null,
+      last_run_id: expect.stringMatching(/^run_/),
+    });
+  const post = (url: string) =>
+    fetch(url, { method: "POST", body: "{}", headers: { "content-type": "application/json" } });
+  for (const { id, url } of hooks) {
+    expect((await post(url)).status).toBe(409);
+    expect(await stateOf(`triggers/${id}`)).toMatchObject({
+      status: "paused",
+      paused_reason: expect.stringContaining("The API key of the trigger no longer works"),
+    });
+  }
+  expect((await post(annas.url)).status).toBe(202);
+  // An admin of the team takes one over.
+  await lab("olga").made("PATCH", `/v1/schedules/${ofMark[0]}`, { json: { enabled: true } });
+  expect(await stateOf(`schedules/${ofMark[0]}`)).toMatchObject({ status: "active", paused_reason: null });
   await calls.add("lab", "mark");
 });
 
