@@ -19,7 +19,7 @@ export function TeamSwitch() {
   const acting = actingTeam();
   if (names.length === 0 && acting === undefined) return null;
   return (
-    <div className="border-line border-t px-3 pt-2">
+    <div className="border-line border-t px-3 py-2">
       <Select
         aria-label="Act for"
         value={acting ?? ""}
