@@ -68,6 +68,8 @@ export const auditActions = {
   "connector.put": "Stored the identity connector.",
   "connector.delete": "Deleted the identity connector.",
   "settings.change": "Started the server with other settings.",
+  "installation.rekey": "Re-encrypted stored credentials with another key.",
+  "installation.restore": "Restored the installation from a backup.",
 } as const;
 
 export type AuditAction = keyof typeof auditActions;

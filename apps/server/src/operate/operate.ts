@@ -9,23 +9,16 @@ import { migrationsDir, oldestToKnow, ownSchema } from "../compose/own-schema.ts
 import { keysToRestore, prepareKeys, readKeyFiles, settleRestore, settleRestores } from "../compose/restored-keys.ts";
 import type { Config } from "../config/config.ts";
 import type { BlobStore } from "../engines/blobs/blobs.ts";
-import { attachEmbeddedDatabase, toolName, toolPoolSize } from "../engines/database/embedded.ts";
-import { refuseForeignHome } from "../engines/database/home-owner.ts";
-import {
-  connectExternalDatabase,
-  type Database,
-  migrate,
-  startEmbeddedDatabase,
-  type Transaction,
-} from "../engines/database/index.ts";
+import { toolName, toolPoolSize } from "../engines/database/embedded.ts";
+import { connectExternalDatabase, type Database, migrate, type Transaction } from "../engines/database/index.ts";
 import { readMigrations } from "../engines/database/migrate.ts";
 import { whileSchemaStays } from "../engines/database/schema-lock.ts";
 import { explainFullDisk } from "../engines/database/unavailable.ts";
 import { createAesVault } from "../engines/vault/aes-vault.ts";
 import { changeKey, lockKeys, settleKeyChange, whileKeyStays } from "../engines/vault/change-key.ts";
 import { findSecretKey } from "../engines/vault/key-file.ts";
-import { opensNothing } from "../engines/vault/reseal.ts";
-import { verifyAudit } from "../features/audit/index.ts";
+import { opensNothing, type Resealed } from "../engines/vault/reseal.ts";
+import { recordByOperator, verifyAudit } from "../features/audit/index.ts";
 import {
   checkArchive,
   type KeyFile,
@@ -36,46 +29,7 @@ import {
 } from "../features/backup/index.ts";
 import { checkBooks, type LedgerReport } from "../features/billing/index.ts";
 import { countAlive, refuseAlive } from "../features/nodes/index.ts";
-
-/** Commands for operators: each opens the configured engines, does one thing and closes them. */
-export interface OperateOptions {
-  config: Config;
-  /** Prints a line for the operator. */
-  say(text: string): void;
-}
-
-/** Works beside a running server. An embedded database that is not running is started. */
-async function openExisting({ config, say }: OperateOptions): Promise<Database> {
-  if (config.DATABASE_URL !== undefined) {
-    return connectExternalDatabase({ url: config.DATABASE_URL, poolSize: toolPoolSize, applicationName: toolName });
-  }
-  const home = config.GANTRY_HOME;
-  await refuseWithoutHome(home);
-  return (await attachEmbeddedDatabase(home)) ?? startOwn({ config, say });
-}
-
-function startOwn({ config, say }: OperateOptions): Promise<Database> {
-  return startEmbeddedDatabase({
-    home: config.GANTRY_HOME,
-    programs: config.GANTRY_POSTGRES_BIN,
-    onProgress: say,
-    onWarning: say,
-  });
-}
-
-async function refuseWithoutHome(home: string): Promise<void> {
-  try {
-    await stat(join(home, "postgres.json"));
-  } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    if (["ENOENT", "ENOTDIR"].includes(code)) {
-      throw new Error(`${home} does not contain Gantry data. Set GANTRY_HOME or DATABASE_URL.`);
-    }
-    // The folder may exist but belong to another user.
-    await refuseForeignHome(home);
-    throw error;
-  }
-}
+import { type OperateOptions, openExisting, refuseWithoutHome, startOwn } from "./open-database.ts";
 
 async function withEngines<T>(
   database: Database,
@@ -93,6 +47,8 @@ async function withEngines<T>(
     await database.close();
   }
 }
+
+// Commands for operators: each opens the configured engines, does one thing and closes them.
 
 /**
  * Writes a new file, or a dated file in a folder. The file gets its name once it is complete. With `isFolder` the target
@@ -262,12 +218,16 @@ export async function rekey(options: OperateOptions & { leaveUnreadable: boolean
   try {
     await settleRestores({ database, home });
     const refuseServers = async (tx: Transaction) => (isAlone ? undefined : refuseAlive(tx));
-    const done = await changeKey({ database, home, given, next, refuseServers, leaveUnreadable });
+    const onChanged = async (tx: Transaction, resealed: Resealed) => {
+      const after = { re_encrypted: resealed.changed, unreadable: unreadableIn(resealed) };
+      await recordByOperator(tx, { action: "installation.rekey", object: { id: "secret-key" }, after });
+    };
+    const done = await changeKey({ database, home, given, next, refuseServers, onChanged, leaveUnreadable });
     if (!isAlone) await sleep(joinMs);
     return {
       changed: done.changed,
       already: done.already,
-      unreadable: [...done.unreadable.values()].reduce((sum, rows) => sum + rows, 0),
+      unreadable: unreadableIn(done),
       file: given === undefined ? join(home, "secret-key") : undefined,
       servers: isAlone ? 0 : await countAlive(database.sql),
     };
@@ -275,6 +235,9 @@ export async function rekey(options: OperateOptions & { leaveUnreadable: boolean
     await database.close();
   }
 }
+
+const unreadableIn = ({ unreadable }: Resealed): number =>
+  [...unreadable.values()].reduce((sum, rows) => sum + rows, 0);
 
 export function verifyBooks(options: OperateOptions): Promise<LedgerReport> {
   return checking(options, "ledger", checkBooks);

@@ -256,6 +256,16 @@ describe("gantry rekey with the key in a file", () => {
     expect([chosen.code, chosen.stderr]).toEqual([0, ""]);
     expect(Buffer.compare(await here.keyOf(), wanted)).toBe(0);
     expect(await here.openAll(createAesVault(wanted))).toEqual(here.before);
+
+    const records = await here.database.sql<{ entry: object }[]>`select entry from audit_records order by seq`;
+    expect(records.slice(-2).map(({ entry }) => entry)).toMatchObject(
+      Array(2).fill({
+        action: "installation.rekey",
+        actor: { type: "operator" },
+        after: { re_encrypted: sealedTexts, unreadable: 0 },
+      }),
+    );
+    expect((await gantryCommand(["audit", "verify"], here.env)).code).toBe(0);
     await here.drop();
   }, 60_000);
 

@@ -105,6 +105,10 @@ describe("gantry restore --replace", () => {
     const done = await gantryCommand(["restore", backup, "--replace"], bert.env);
     expect(done.code, done.stderr).toBe(0);
     expect(await ownerOf(bert)).toBe("anna");
+    const [last] = await bert.database.sql<{ entry: object }[]>`
+      select entry from audit_records order by seq desc limit 1`;
+    expect(last?.entry).toMatchObject({ action: "installation.restore", after: { replaced: true } });
+    expect((await gantryCommand(["audit", "verify"], bert.env)).code).toBe(0);
     expect(await filesOf(bert.home)).toEqual({
       "in-both": "in-both of anna",
       "only-here": "only-here of bert",

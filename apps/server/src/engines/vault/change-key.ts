@@ -16,6 +16,8 @@ export interface KeyChange {
   next: string | undefined;
   /** Rejects while a server runs on this database. */
   refuseServers(tx: Transaction): Promise<void>;
+  /** Called last in the transaction. */
+  onChanged(tx: Transaction, resealed: Resealed): Promise<void>;
   /** Continue although the present key cannot decrypt some texts. */
   leaveUnreadable: boolean;
 }
@@ -86,6 +88,7 @@ async function changeLocked(tx: Transaction, change: KeyChange): Promise<Changed
   }
   const resealed = await resealAll(tx, createAesVault(present), createAesVault(key));
   if (resealed.unreadable.size > 0 && !change.leaveUnreadable) throw new Error(unreadableText(resealed, given));
+  await change.onChanged(tx, resealed);
   return { resealed, key };
 }
 

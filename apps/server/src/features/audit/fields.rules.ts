@@ -29,6 +29,7 @@ const shown: Readonly<Record<AuditObjectType, readonly string[]>> = {
   tool_server: ["name", "url", "auth", "changed"],
   connector: ["domain", "scopes", "expires_at"],
   settings: ["values"],
+  installation: ["re_encrypted", "unreadable", "backup_of", "replaced"],
 };
 
 const longestText = 500;

@@ -1,6 +1,5 @@
 import type { Database, Sql } from "../../engines/database/database.ts";
-import { actingAs, operator } from "./acting.ts";
-import { record } from "./record.ts";
+import { recordByOperator } from "./record.ts";
 
 /** The effective settings of a start. Values that may be secret are replaced by a proof that only the server's key can compute. */
 export interface SettingsState {
@@ -25,15 +24,12 @@ export async function recordSettings({ transaction }: Database, role: string, no
       insert into settings (name, value) values (${name}, ${tx.json(now)})
       on conflict (name) do update set value = excluded.value`;
     if (!changes) return;
-    await actingAs({ actor: operator, source: null }, () =>
-      record(tx, {
-        action: "settings.change",
-        object: { id: role, name: "settings" },
-        ownerId: null,
-        before: { values: changes.before },
-        after: { values: changes.after },
-      }),
-    );
+    await recordByOperator(tx, {
+      action: "settings.change",
+      object: { id: role, name: "settings" },
+      before: { values: changes.before },
+      after: { values: changes.after },
+    });
   });
 }
 

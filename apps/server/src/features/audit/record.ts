@@ -1,6 +1,6 @@
 import type { AuditAction, AuditObjectType } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
-import { actingNow, actorIs } from "./acting.ts";
+import { actingAs, actingNow, actorIs, operator } from "./acting.ts";
 import { changedFields, clipped, type Fields } from "./fields.rules.ts";
 
 export interface AuditEntry {
@@ -42,6 +42,18 @@ export async function record(tx: Sql, { action, object, ownerId, before, after }
     ...changedFields(type, before, after),
   };
   await tx`select append_audit(${JSON.stringify(entry)})`;
+}
+
+/**
+ * For commands of an operator on the database. Returns false, without a record, if the schema is from before the log, or
+ * not yet that of this version.
+ */
+export async function recordByOperator(tx: Sql, entry: Omit<AuditEntry, "ownerId">): Promise<boolean> {
+  const [chain] = await tx<{ isThere: boolean }[]>`
+    select to_regprocedure('append_audit(text)') is not null as "isThere"`;
+  if (!chain?.isThere) return false;
+  await actingAs({ actor: operator, source: null }, () => record(tx, { ...entry, ownerId: null }));
+  return true;
 }
 
 /** For a user who is known by its id alone. */

@@ -21,5 +21,14 @@ test("a restored audit log is still intact, also in another bucket", async () =>
   const { archive } = await backUp(database, blobs);
   const target = { database: await shop.freshDatabase(), blobs: await shop.freshBlobs("other") };
   await restoreInto(archive, target);
-  expect(await verifyAudit(target.database, before.head)).toEqual(before);
+  // The restore itself is the next record.
+  expect(await verifyAudit(target.database, before.head)).toMatchObject({ intact: true, records: 3, first: 1 });
+  const [last] = await target.database.sql<{ entry: object }[]>`select entry from audit_records where seq = 3`;
+  expect(last?.entry).toMatchObject({
+    action: "installation.restore",
+    actor: { type: "operator", id: null },
+    object: { type: "installation" },
+    owner: null,
+    after: { backup_of: "2026-05-01T00:00:00.000Z", replaced: false },
+  });
 }, 30_000);

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import type { Database, Transaction } from "../../engines/database/database.ts";
+import { recordByOperator } from "../audit/index.ts";
 import { countAlive, forgetAllNodes } from "../nodes/index.ts";
 import { forgetDueTimes } from "../schedules/index.ts";
 import { type BackupEnd, type BackupHead, type BackupSummary, summaryOf } from "./backup.ts";
@@ -81,9 +82,10 @@ export async function restoreBackup(given: RestoreDeps): Promise<RestoredBackup>
   await refuseOtherSchema(database, head, own);
 
   const id = newRestoreId(deps.now);
+  const restored = { id, isRecorded: false };
   const files = restoreFiles(deps.blobs, archive);
   try {
-    await database.transaction((tx) => fill(deps, tx, files, id), { deadlineMs });
+    await database.transaction((tx) => fill(deps, tx, files, restored), { deadlineMs });
     await deps.settleKeys(id);
   } catch (error) {
     await afterFailure(deps, files, id, error);
@@ -96,6 +98,8 @@ export async function restoreBackup(given: RestoreDeps): Promise<RestoredBackup>
     );
   });
   await deps.migrateTo(deps.known.map(({ name }) => name));
+  // The schema of an older backup had to be upgraded first.
+  if (!restored.isRecorded) await database.transaction((tx) => recordRestore(deps, tx, id));
   await database.transaction((tx) => analyze(tx), { deadlineMs });
   const lost = await files.removeLost((some) => selectPossiblyKnownKeys(database.sql, some));
   const names = keys.map(({ name }) => name);
@@ -122,7 +126,13 @@ async function afterFailure(deps: RestoreDeps, files: FileRestore, id: string, e
   );
 }
 
-async function fill(deps: OwnRestore, tx: Transaction, files: FileRestore, id: string): Promise<void> {
+/** `isRecorded`: the record is part of the transaction. */
+async function fill(
+  deps: OwnRestore,
+  tx: Transaction,
+  files: FileRestore,
+  restored: { id: string; isRecorded: boolean },
+): Promise<void> {
   const { archive, own } = deps;
   const { head, end } = archive;
   await stayOpen(tx);
@@ -142,8 +152,14 @@ async function fill(deps: OwnRestore, tx: Transaction, files: FileRestore, id: s
   // Nodes from the time of the backup do not run on this database.
   await forgetAllNodes(tx);
   if (head.tables.some(({ name }) => name === "schedules")) await forgetDueTimes(tx);
-  await markRestore(tx, id);
-  await deps.prepareKeys(id);
+  restored.isRecorded = await recordRestore(deps, tx, restored.id);
+  await markRestore(tx, restored.id);
+  await deps.prepareKeys(restored.id);
+}
+
+function recordRestore({ archive, replace }: OwnRestore, tx: Transaction, id: string): Promise<boolean> {
+  const after = { backup_of: archive.head.made_at, replaced: replace };
+  return recordByOperator(tx, { action: "installation.restore", object: { id }, after });
 }
 
 async function load({ archive, blobs, own }: OwnRestore, tx: Transaction, files: FileRestore): Promise<void> {
