@@ -36,6 +36,13 @@ export interface SeriesQuery extends TimeRange {
   username?: string | undefined;
 }
 
+export interface OwnAuditFilter extends TimeRange {
+  /** The beginning of the action, such as `key` or `key.create`. */
+  action?: string | undefined;
+  /** An id or name of anything in the record. */
+  q?: string | undefined;
+}
+
 export interface Account {
   me(options?: CallOptions): Promise<MeRecord>;
   /** One page, newest first. */
@@ -60,9 +67,9 @@ export interface Account {
   /** Iterates over all entries, newest first, page by page. */
   eachLedgerEntry(options?: TimeRange & CallOptions): AsyncGenerator<LedgerEntryRecord>;
   /** One page of what concerns your account in the audit log, newest first. */
-  audit(
-    options?: { action?: string | undefined; q?: string | undefined } & TimeRange & PageQuery & CallOptions,
-  ): Promise<Page<AuditRecord>>;
+  audit(options?: OwnAuditFilter & PageQuery & CallOptions): Promise<Page<AuditRecord>>;
+  /** Iterates over all records, newest first, page by page. */
+  eachAuditRecord(options?: OwnAuditFilter & CallOptions): AsyncGenerator<AuditRecord>;
   keys: {
     list(options?: PageQuery & CallOptions): Promise<Page<KeyRecord>>;
     /** Iterates over all entries, newest first, page by page. */
@@ -113,6 +120,12 @@ export function account({ json, send, download }: Transport): Account {
         options.to_date,
       ),
     audit: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/audit"), query: { ...query }, signal }),
+    eachAuditRecord: (options = {}) =>
+      eachOfThePast(
+        (range) => all.audit({ ...options, ...range }),
+        ({ seq }) => String(seq),
+        options.to_date,
+      ),
     keys: {
       list: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/keys"), query: { ...query }, signal }),
       each: (options) =>

@@ -17,6 +17,7 @@ import type {
   TakeDownRecord,
   UserRecord,
 } from "@gantry/wire";
+import type { OwnAuditFilter } from "./account.ts";
 import { at, modelParams } from "./address.ts";
 import { type Aliases, sharedAliases } from "./aliases.ts";
 import { randomText } from "./form.ts";
@@ -88,17 +89,13 @@ export interface AdminTakeDowns {
   restoreModel(endpointId: string, options?: CallOptions): Promise<TakeDownRecord>;
 }
 
-export interface AuditFilter extends TimeRange {
-  /** The beginning of the action, such as `key` or `key.create`. */
-  action?: string | undefined;
+export interface AuditFilter extends OwnAuditFilter {
   /** Id or username. */
   actor?: string | undefined;
   /** Id or username of the user whose object it is. */
   owner?: string | undefined;
   /** Id or name. */
   object?: string | undefined;
-  /** An id or name of anything in the record. */
-  q?: string | undefined;
 }
 
 /** Who changed what, newest first. */

@@ -183,7 +183,7 @@ export type {
   WorkflowTarget,
 } from "@gantry/wire";
 export { providerTypes } from "@gantry/wire/provider-types";
-export type { Account, SeriesQuery } from "./account.ts";
+export type { Account, OwnAuditFilter, SeriesQuery } from "./account.ts";
 export type {
   Admin,
   AdminAudit,

@@ -37,4 +37,13 @@ test("gantry audit list shows who did what", async () => {
   const listed = await asAdmin("audit", "list", "--action", "secret");
   expect(listed.code, listed.stderr).toBe(0);
   expect(listed.stdout).toMatch(/admin +127\.0\.0\.1 +secret\.put +crm +admin/);
+
+  const key = await gantry.newUser("ann");
+  const asAnn = (...args: string[]) => run("audit", "list", ...args, "--url", gantry.url, "--key", key);
+  await gantry.call("PUT", "/api/v2/secrets/ours", { json: { value: "x" }, key });
+  const own = await asAnn("--own");
+  expect([own.code, own.stdout]).toEqual([0, expect.stringMatching(/ann +127\.0\.0\.1 +secret\.put +ours +ann/)]);
+  expect(own.stdout).not.toContain("crm");
+  expect((await asAnn()).code).toBe(1);
+  expect((await asAnn("--own", "--owner", "admin")).code).toBe(2);
 });

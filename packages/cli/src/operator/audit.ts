@@ -1,6 +1,6 @@
 import type { AuditRecord } from "@gantry/sdk";
 import type { Context } from "../frame/command.ts";
-import { describeFailure, Failure } from "../frame/failure.ts";
+import { describeFailure, Failure, wrongArguments } from "../frame/failure.ts";
 import { ago } from "../frame/format.rules.ts";
 import { printList } from "../frame/list.ts";
 import { momentOf } from "../frame/moment.rules.ts";
@@ -15,10 +15,15 @@ export async function listAudit(context: Context): Promise<number> {
     const given = text(name);
     return given === undefined ? {} : { [`${name}_date`]: momentOf(name, given, "ago") };
   };
-  const filter = { action: text("action"), actor: text("actor"), owner: text("owner"), object: text("object") };
+  const own = { action: text("action"), q: text("id"), ...moment("from"), ...moment("to"), signal };
+  const others = { actor: text("actor"), owner: text("owner"), object: text("object") };
+  const isOwn = context.flag("own");
+  if (isOwn && Object.values(others).some((given) => given !== undefined)) {
+    throw wrongArguments("--own lists the records of your account: leave out --actor, --owner and --object.");
+  }
   return printList<AuditRecord>(
     context,
-    client.admin.audit.each({ ...filter, q: text("id"), ...moment("from"), ...moment("to"), signal }),
+    isOwn ? client.account.eachAuditRecord(own) : client.admin.audit.each({ ...own, ...others }),
     [
       { title: "seq", align: "right", value: ({ seq }) => String(seq) },
       { title: "when", value: ({ created_at }) => ago(created_at) },

@@ -60,8 +60,9 @@ export const operatorCommands: readonly Command[] = [
     name: "audit list",
     group: "operate",
     summary: "List who changed what, newest first.",
-    details: "Only for admins.",
+    details: "The whole log is for admins. With --own, every user sees what concerns the own account.",
     options: {
+      own: { type: "flag", meaning: "What you changed, and what admins changed on what is yours." },
       action: { type: "text", value: "ACTION", meaning: "Only this action, or those that begin with it, such as key." },
       actor: { type: "text", value: "USER", meaning: "Only actions of this user." },
       owner: { type: "text", value: "USER", meaning: "Only objects of this user." },
@@ -76,6 +77,7 @@ export const operatorCommands: readonly Command[] = [
     examples: [
       { line: "audit list --from 1d", meaning: "What happened in the last day" },
       { line: "audit list --action key --owner alice --all", meaning: "All that happened to the keys of a user" },
+      { line: "audit list --own", meaning: "What happened to your account" },
     ],
     load: async () => (await import("./audit.ts")).listAudit,
   },
