@@ -281,6 +281,12 @@ const pages = [
   }),
   createRoute({
     ...inApp,
+    path: "activity",
+    validateSearch: auditSearch,
+    component: lazyPage(() => import("./pages/audit/activity-page.tsx"), "ActivityPage"),
+  }),
+  createRoute({
+    ...inApp,
     path: "teams",
     validateSearch: listSearch,
     component: lazyPage(() => import("./pages/teams/teams-page.tsx"), "TeamsPage"),

@@ -63,7 +63,9 @@ export function modelsSearch(params: Params): ListSearch & { kind?: (typeof mode
 }
 
 /** `action`: the kind of object. Days are UTC. */
-export function auditSearch(params: Params): ListSearch & DayRange & { action?: string; actor?: string } {
+export type AuditSearch = ListSearch & DayRange & { action?: string; actor?: string };
+
+export function auditSearch(params: Params): AuditSearch {
   const { action, actor } = params;
   return {
     ...listSearch(params),

@@ -96,6 +96,7 @@ const pathsOf = ({ prediction, drive, server, agent, run, waiting }: Sample): st
   "/secrets",
   "/webhooks",
   "/admin",
+  "/activity",
   "/admin/audit",
   "/admin/users",
   "/admin/users/grace",

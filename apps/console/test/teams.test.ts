@@ -90,7 +90,7 @@ test("a member acts for a team in one tab, sees what is its own there, and leave
   await act(page, "lab (team)");
   await menu(page).getByText("For lab, as member").waitFor();
   // Administration of the team is hidden from a plain member.
-  expect(await entries(page)).toEqual(own.filter((entry) => !["Providers", "Secrets"].includes(entry)));
+  expect(await entries(page)).toEqual(own.filter((entry) => !["Providers", "Secrets", "Activity"].includes(entry)));
   await page.goto("/console/models");
   await page.getByRole("list", { name: "Models" }).getByText("Shared model").waitFor();
   expect(await page.getByText("Own model").count()).toBe(0);

@@ -1,11 +1,18 @@
 import type { Choice } from "../../ui/choice-filter.tsx";
 
+/** All records, or those of the signed-in account. */
+export type AuditScope = "all" | "own";
+
+const ofService = ["plan", "settings", "installation"];
+
 /** The part of an action before the dot. */
-export const auditKinds: readonly Choice[] = [
+const kinds: readonly Choice[] = [
   { value: "session", label: "Sign-ins" },
   { value: "sign_in_link", label: "Sign-in links" },
   { value: "user", label: "Users" },
   { value: "key", label: "Keys" },
+  { value: "team", label: "Teams" },
+  { value: "member", label: "Members of teams" },
   { value: "plan", label: "Plans" },
   { value: "credit", label: "Credits" },
   { value: "model", label: "Models" },
@@ -21,4 +28,9 @@ export const auditKinds: readonly Choice[] = [
   { value: "tool_server", label: "Tool servers" },
   { value: "connector", label: "Identity connector" },
   { value: "settings", label: "Settings" },
+  { value: "installation", label: "Installation" },
 ];
+
+/** Objects of the service belong to no account. */
+export const auditKinds = (scope: AuditScope): readonly Choice[] =>
+  scope === "all" ? kinds : kinds.filter(({ value }) => !ofService.includes(value));
