@@ -27,6 +27,12 @@ test.each([
   expect(read(request)).toMatchObject({ code, param, line: 7 });
 });
 
+test("a url that is not the endpoint is refused with the endpoint, or with how to queue images", () => {
+  const messageFor = (url: string) => (read({ ...valid, url }) as { message?: string }).message;
+  expect(messageFor("/v1/embeddings")).toContain("must be /v1/chat/completions");
+  expect(messageFor("/v1/images/generations")).toContain("predict/async/");
+});
+
 test("a body that is nested too deeply or a line that is too long is refused", () => {
   const deep = JSON.parse(`${"[".repeat(80)}${"]".repeat(80)}`);
   expect(read({ ...valid, body: { deep } })).toMatchObject({ code: "invalid_body" });

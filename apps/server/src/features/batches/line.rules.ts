@@ -8,6 +8,7 @@ export interface LineContent {
   body: Record<string, unknown>;
 }
 
+const noImages = "Batches do not create images. Queue each image with POST /api/v1/{owner}/{model}/predict/async/.";
 const longestCustomId = 512;
 /** A tool's schema with the levels of a protocol around it. */
 const deepestLine = 60;
@@ -31,7 +32,8 @@ export function readLine(
   }
   if (method !== "POST") return wrong("invalid_method", "The method of every request must be POST.", "method");
   if (url !== endpoint) {
-    return wrong("invalid_url", "The URL of this request does not match the endpoint of the batch.", "url");
+    const isImage = typeof url === "string" && url.startsWith("/v1/images/");
+    return wrong("invalid_url", isImage ? noImages : `The url must be ${endpoint}, the endpoint of the batch.`, "url");
   }
   if (!isRecord(body)) return wrong("invalid_body", "The body of every request must be a JSON object.", "body");
   if (!isWithinDepth(body, deepestLine)) return wrong("invalid_body", "The body is nested too deeply.", "body");
