@@ -28,6 +28,7 @@ export const auditActions = {
   "plan.put": "Created or changed a plan.",
   "plan.delete": "Deleted a plan.",
   "credit.add": "Added money to a wallet or deducted some.",
+  "notice_settings.put": "Changed when notices are created, or their webhook.",
   "model.put": "Created a model or replaced its manifest.",
   "model.update": "Changed a model.",
   "model.import": "Created or updated a model from a provider.",

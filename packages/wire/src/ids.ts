@@ -21,6 +21,7 @@ export const idPrefixes = {
   trigger: "trg",
   batch: "batch",
   oauthClient: "oac",
+  notice: "ntc",
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

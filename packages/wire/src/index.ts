@@ -191,6 +191,17 @@ export {
   usernamePattern,
 } from "./names.ts";
 export {
+  type NoticeKind,
+  type NoticeRecord,
+  type NoticeSettingsBody,
+  type NoticeSettingsRecord,
+  type NoticeWebhookPayload,
+  noticeKinds,
+  noticeRecord,
+  noticeSettingsBody,
+  noticeSettingsRecord,
+} from "./notices.ts";
+export {
   type InputState,
   type PredictionMode,
   type PredictionRecord,

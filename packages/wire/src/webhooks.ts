@@ -5,19 +5,24 @@ import type { ConfirmationRecord, RunRecord } from "./runs.ts";
 export const deliveryStatuses = ["pending", "delivered", "failed", "gone"] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-export const deliveryKinds = ["prediction", "run", "test"] as const;
+export const deliveryKinds = ["prediction", "run", "notice", "test"] as const;
 
 export const deliveriesQuery = z.object({
   prediction_id: z.string().optional().describe("Only deliveries of this prediction."),
   run_id: z.string().optional().describe("Only deliveries of this run."),
+  notice_id: z.string().optional().describe("Only the delivery of this notice."),
   status: z.enum(deliveryStatuses).optional(),
 });
 
 export const deliveryRecord = z.strictObject({
   id: z.string().describe("The `webhook-id` header of every attempt."),
   kind: z.enum(deliveryKinds).describe("`test`: sent by `sendTestEvent`, once and without retries."),
-  prediction_id: z.string().nullable().describe("Null for runs; for test events an id that no prediction has."),
-  run_id: z.string().nullable().describe("The run whose event is delivered; null for predictions and test events."),
+  prediction_id: z
+    .string()
+    .nullable()
+    .describe("Null for runs and notices; for test events an id that no prediction has."),
+  run_id: z.string().nullable().describe("The run whose event is delivered; otherwise null."),
+  notice_id: z.string().nullable().describe("The notice that is delivered; otherwise null."),
   event: z.enum(runWebhookEvents).nullable().describe("Of a run; otherwise null."),
   url: z.string(),
   status: z

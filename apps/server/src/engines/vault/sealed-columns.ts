@@ -82,6 +82,12 @@ export const sealedColumns: readonly SealedColumn[] = [
     context: ([user, run]) => `webhook:${user}:${run}`,
   },
   {
+    table: "notice_settings",
+    column: "webhook_target",
+    of: ["user_id"],
+    context: ([user]) => `webhook:${user}:notices`,
+  },
+  {
     table: "triggers",
     column: "verification_secret",
     of: ["owner_id", "id"],

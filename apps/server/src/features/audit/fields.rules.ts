@@ -21,6 +21,7 @@ const shown: Readonly<Record<AuditObjectType, readonly string[]>> = {
   provider: ["type", "url", "secret", "headers", "query"],
   secret: ["replaced"],
   webhook_secret: [],
+  notice_settings: ["balance_below", "budget_percent", "webhook"],
   agent: ["name", "slug", "visibility", "pricing", "revision", "reason", "changed"],
   confirmation: ["run_id", "tool", "status"],
   schedule: ["name", "agent_id", "cron", "timezone", "enabled", "max_cost", "approve", "connectors", "changed"],

@@ -112,6 +112,20 @@ test("ids sort by creation time", () => {
   expect(firstIdAt("pred", moment) < firstIdAt("pred", new Date(moment.getTime() + 1))).toBe(true);
 });
 
+test("notices are deleted some days after they were resolved, and open ones stay", async () => {
+  await database.sql`
+    insert into users (id, username, role, plan, created_at) values ('usr_n', 'noted', 'user', 'free', now())`;
+  await database.sql`
+    insert into notices (id, user_id, kind, limit_micros, value_micros, created_at, resolved_at) values
+      ('ntc_old', 'usr_n', 'balance_low', 1, 0, now() - interval '40 days', now() - interval '31 days'),
+      ('ntc_new', 'usr_n', 'balance_low', 1, 0, now() - interval '40 days', now() - interval '29 days'),
+      ('ntc_open', 'usr_n', 'balance_low', 1, 0, now() - interval '40 days', null)`;
+  await database.sql`insert into notice_dismissals (notice_id, user_id) values ('ntc_old', 'usr_n')`;
+  await node().pass();
+  const left = await database.sql<{ id: string }[]>`select id from notices order by id`;
+  expect(left.map(({ id }) => id)).toEqual(["ntc_new", "ntc_open"]);
+});
+
 test("stored responses are deleted some days after they ended, and not while they are queued", async () => {
   const at = (days: number) => new Date(Date.now() - days * day);
   const insert = async (begun: number, ended: number | null, predictionId = newId("prediction")) => {

@@ -15,6 +15,7 @@ import type { Batches } from "../batches/index.ts";
 import { deleteOldConnections, deleteUnusedClients, revokeLapsedConnections } from "../connected-apps/index.ts";
 import type { Files } from "../files/index.ts";
 import { deleteDeletedMarks } from "../history/index.ts";
+import { deleteNotices } from "../notices/index.ts";
 import { deleteForgottenInputs, deleteIdempotencyKeys, deleteOldResults } from "../predictions/index.ts";
 import { deleteOldResponses } from "../responses/index.ts";
 import { deleteOldRuns, deleteOldThreads } from "../runs/index.ts";
@@ -119,6 +120,7 @@ export function startRetention(deps: RetentionDeps): Retention {
     rows("responses", resultDays, deleteOldResponses),
     rows("deleted predictions", resultDays, deleteDeletedMarks),
     rows("deliveries", deliveryDays, deleteDeliveries),
+    rows("notices", deliveryDays, deleteNotices),
     // Senders repeat a delivery for days: a repeat must be recognised.
     rows("trigger deliveries", Math.max(deliveryDays, 7), deleteOldDeliveries),
     rows("idempotency keys", 1, deleteIdempotencyKeys),

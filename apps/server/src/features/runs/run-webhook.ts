@@ -1,11 +1,9 @@
 import { type ReadRunBody, type RunWebhook, type RunWebhookEvent, runWebhookEvents } from "@gantry/wire";
 import type { Transaction } from "../../engines/database/database.ts";
-import { longestAddress } from "../../engines/net/net.ts";
 import type { Vault } from "../../engines/vault/vault.ts";
-import { fault } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
 import type { Runnable } from "../agents/index.ts";
-import { addressOf, storeRunWebhook, type Webhook } from "../webhooks/index.ts";
+import { readWebhook, storeRunWebhook, type Webhook } from "../webhooks/index.ts";
 import { type Confirmation, readConfirmationsOf } from "./confirmations.ts";
 import type { RunsContext } from "./context.ts";
 import type { NewRun } from "./create-store.ts";
@@ -36,12 +34,8 @@ function webhookOf(
 ): (Webhook & { events: readonly RunWebhookEvent[] }) | undefined {
   const given = own === undefined && isOwner ? revision.snapshot.webhook : own;
   if (!given) return undefined;
-  const { url, headers = {}, query_params = {}, events = [...runWebhookEvents] }: RunWebhook = given;
-  if (addressOf({ url, headers, query_params }).href.length > longestAddress) {
-    const msg = `The encoded address with its parameters must have at most ${longestAddress} characters`;
-    throw fault("string_too_long", msg, { loc: ["body", "webhook", "url"], ctx: { max_length: longestAddress } });
-  }
-  return { url, headers, query_params, events };
+  const { events = [...runWebhookEvents], ...webhook }: RunWebhook = given;
+  return { ...readWebhook(webhook), events };
 }
 
 /** A run as its caller reads it, and one of its confirmations. */

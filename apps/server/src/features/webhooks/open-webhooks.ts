@@ -23,6 +23,7 @@ import {
   openTarget,
   type SealedWebhook,
   sealWebhook,
+  shownUrl,
   type Webhook,
   type WebhookOwner,
 } from "./webhook.ts";
@@ -86,25 +87,13 @@ export function openWebhooks(deps: { database: Database; vault: Vault; clock: Cl
     return { ...row, url };
   }
 
-  /** The original URL without user name and password. */
-  function urlOf(row: ListedRow): string {
-    try {
-      const { url } = openTarget(vault, row, row.target);
-      const address = new URL(url);
-      if (address.username === "" && address.password === "") return url;
-      address.username = "";
-      address.password = "";
-      return address.href;
-    } catch {
-      return row.destination; // sealed with a key that this server no longer has
-    }
-  }
+  const urlOf = (row: ListedRow) => shownUrl(vault, row, row);
 
   function headersFor(row: ListedRow): Record<string, string> {
     try {
       return shownHeaders(openTarget(vault, row, row.target), row.id);
     } catch {
-      return {}; // as above
+      return {}; // sealed with a key that this server no longer has
     }
   }
 

@@ -1,8 +1,9 @@
 import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Net, NetError, type NetResponse } from "../../engines/net/net.ts";
+import { longestAddress, type Net, NetError, type NetResponse } from "../../engines/net/net.ts";
 import type { Vault } from "../../engines/vault/vault.ts";
 import type { Clock } from "../../kernel/clock.ts";
+import { fault } from "../../kernel/errors.ts";
 import { type AttemptEnd, readRetryAfter } from "./attempt.rules.ts";
 import type { ClaimedRow } from "./claim-store.ts";
 import { openTarget, type Webhook } from "./webhook.ts";
@@ -101,6 +102,20 @@ export function addressOf({ url, query_params }: Webhook): URL {
   const added = new URLSearchParams(Object.entries(query_params)).toString();
   if (added !== "") address.search = address.search === "" ? added : `${address.search}&${added}`;
   return address;
+}
+
+/** A webhook of a request's field `webhook`, with what was left out. */
+export function readWebhook({
+  url,
+  headers = {},
+  query_params = {},
+}: Pick<Webhook, "url"> & Partial<Webhook>): Webhook {
+  const webhook = { url, headers, query_params };
+  if (addressOf(webhook).href.length > longestAddress) {
+    const msg = `The encoded address with its parameters must have at most ${longestAddress} characters`;
+    throw fault("string_too_long", msg, { loc: ["body", "webhook", "url"], ctx: { max_length: longestAddress } });
+  }
+  return webhook;
 }
 
 /** Headers of one attempt, as specified by Standard Webhooks. The user's headers keep their order and spelling. */

@@ -98,18 +98,20 @@ const inScope = (sql: Sql, { userId, onlyKeyIds }: Scope) => sql`
 export interface DeliveryFilter {
   predictionId?: string | undefined;
   runId?: string | undefined;
+  noticeId?: string | undefined;
   status?: DeliveryStatus | undefined;
 }
 
 export async function selectDeliveries(
   sql: Sql,
   scope: Scope,
-  { predictionId, runId, status }: DeliveryFilter,
+  { predictionId, runId, noticeId, status }: DeliveryFilter,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ rows: ListedRow[]; total: number }> {
   const matching = sql`
     ${inScope(sql, scope)} ${predictionId === undefined ? sql`` : sql`and prediction_id = ${predictionId}`}
     ${runId === undefined ? sql`` : sql`and run_id = ${runId}`}
+    ${noticeId === undefined ? sql`` : sql`and prediction_id = ${noticeId}`}
     ${status === undefined ? sql`` : sql`and status = ${status}`}`;
   const [rows, [count]] = await Promise.all([
     sql<ListedRow[]>`

@@ -15,7 +15,7 @@ export interface SealedWebhook {
   target: Uint8Array;
 }
 
-/** A sealed webhook opens only for this user and prediction, run or event of a run. */
+/** A sealed webhook opens only for this user and prediction, run, event of a run or notice. */
 export interface WebhookOwner {
   userId: string;
   predictionId: string;
@@ -53,6 +53,9 @@ export interface Delivery {
   createdAt: Date;
 }
 
+/** Deliveries of notices have the id of the notice instead of a prediction's. */
+export const isOfNotice = ({ predictionId }: Pick<WebhookOwner, "predictionId">) => isId("notice", predictionId);
+
 /** Test events have the id of an event instead of a prediction's. They are sent once. */
 export const isTest = ({ predictionId }: Pick<WebhookOwner, "predictionId">) => isId("event", predictionId);
 
@@ -79,6 +82,20 @@ const contextOf = ({ userId, predictionId }: WebhookOwner) => `webhook:${userId}
 export function sealWebhook(vault: Vault, owner: WebhookOwner, { url, headers, query_params }: Webhook): SealedWebhook {
   const target = vault.seal(JSON.stringify({ url, headers, query_params }), contextOf(owner));
   return { destination: new URL(url).origin, target };
+}
+
+/** The original URL without user name and password. */
+export function shownUrl(vault: Vault, owner: WebhookOwner, { destination, target }: SealedWebhook): string {
+  try {
+    const { url } = openTarget(vault, owner, target);
+    const address = new URL(url);
+    if (address.username === "" && address.password === "") return url;
+    address.username = "";
+    address.password = "";
+    return address.href;
+  } catch {
+    return destination; // sealed with a key that this server no longer has
+  }
 }
 
 export function openTarget(vault: Vault, owner: WebhookOwner, target: Uint8Array): Webhook {
