@@ -16,6 +16,7 @@ import type {
   UsageRecord,
 } from "@gantry/wire";
 import { at, segment } from "./address.ts";
+import { type Notices, notices } from "./notices.ts";
 import { eachOf, eachOfThePast, type Page, type PageQuery, type TimeRange } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
@@ -82,6 +83,8 @@ export interface Account {
     /** Creates a new secret with the same id. The old one works for `grace_seconds` more, 0 by default. */
     rotate(id: string, options?: { grace_seconds?: number | undefined } & CallOptions): Promise<KeyRecord>;
   };
+  /** Notices of low money. */
+  notices: Notices;
   /** Sign-ins to the console. */
   sessions: {
     list(options?: PageQuery & CallOptions): Promise<Page<SignedInSessionRecord>>;
@@ -95,7 +98,8 @@ export interface Account {
   makeSignInLink(options?: CallOptions): Promise<SignInLinkRecord>;
 }
 
-export function account({ json, send, download }: Transport): Account {
+export function account(transport: Transport): Account {
+  const { json, send, download } = transport;
   const all: Account = {
     me: async ({ signal } = {}) => json({ ...at("GET /api/v2/me"), signal }),
     usage: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/usage"), query: { ...query }, signal }),
@@ -143,6 +147,7 @@ export function account({ json, send, download }: Transport): Account {
         return json({ ...at("POST /api/v2/keys/{id}/rotate", { id }), json: wanted, signal });
       },
     },
+    notices: notices(transport),
     sessions: {
       list: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/sessions"), query: { ...query }, signal }),
       async revoke(id, { signal } = {}) {

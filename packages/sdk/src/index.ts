@@ -87,6 +87,11 @@ export type {
   MeRecord,
   MissedPolicy,
   ModelPricing,
+  NoticeKind,
+  NoticeRecord,
+  NoticeSettingsBody,
+  NoticeSettingsRecord,
+  NoticeWebhookPayload,
   ObjectSchema,
   OverlapPolicy,
   OverviewRecord,
@@ -214,6 +219,7 @@ export type { Input, InputField, JsonValue } from "./form.ts";
 export type { IdpConnector } from "./idp.ts";
 export type { AgentCardList, Marketplace } from "./marketplace.ts";
 export type { ModelCard, ModelChange, ModelFilter, Models, NewModel } from "./models.ts";
+export type { NoticeFilter, Notices } from "./notices.ts";
 export type { ListRange, Page, PageQuery, TimeRange, TimeRange as UsageRange } from "./pages.ts";
 export { textOf, textSoFar } from "./prediction-events.ts";
 export type { PredictionFilter, PredictionHistory, PredictionPage } from "./prediction-history.ts";

@@ -6,6 +6,7 @@ import type { CallOptions, Transport } from "./transport.ts";
 export interface DeliveryFilter {
   prediction_id?: string | undefined;
   run_id?: string | undefined;
+  notice_id?: string | undefined;
   status?: DeliveryStatus | undefined;
 }
 

@@ -212,6 +212,7 @@ export const userRecord = z.object({
   plan: z.string(),
   disabled: z.boolean(),
   ...wallet,
+  balance_low: z.boolean().describe("Whether a notice about the balance is open."),
   created_at: z.iso.datetime(),
 });
 export type UserRecord = z.infer<typeof userRecord>;

@@ -16,6 +16,7 @@ import { defaultMaxUploadBytes, openFiles, openProtocolFiles } from "../features
 import { openHistory } from "../features/history/index.ts";
 import { openMcpTools, runAgentFor } from "../features/mcp-tools/index.ts";
 import { openNodes } from "../features/nodes/index.ts";
+import { openNotices, startNoticeSearch } from "../features/notices/index.ts";
 import { readClusterFigures } from "../features/operations/index.ts";
 import { type LinkOf, openPredictions, sweepSpool } from "../features/predictions/index.ts";
 import { startRetention } from "../features/retention/index.ts";
@@ -196,6 +197,7 @@ export async function compose(
     const sender = isWorker
       ? await startSender({ database, net, vault, clock, log, telemetry, nodeId, runs, linkOf, publicUrl })
       : undefined;
+    const noticeSearch = isWorker ? startNoticeSearch({ database, vault, log }) : undefined;
     const mcpTools = await openMcpTools({
       database,
       log,
@@ -237,6 +239,7 @@ export async function compose(
       providers,
       secrets,
       webhooks,
+      notices: openNotices({ database, vault }),
       files,
       linkServed,
       models,
@@ -264,7 +267,7 @@ export async function compose(
       ["the heartbeat", () => nodes.leave()],
       ["the queue", () => queue.close()],
       ["usage upkeep", () => upkeep.stop()],
-      ["retention", () => Promise.all([retention.stop(), sampling.stop()])],
+      ["retention", () => Promise.all([retention.stop(), sampling.stop(), noticeSearch?.stop()])],
       ["MCP tools", () => mcpTools.close()],
       ["agents", () => platform.close()],
       ["telemetry", () => telemetry.close()],

@@ -8,6 +8,7 @@ import type { Batches } from "../features/batches/index.ts";
 import type { ConnectedApps } from "../features/connected-apps/index.ts";
 import type { Files, ProtocolFiles } from "../features/files/index.ts";
 import type { History } from "../features/history/index.ts";
+import type { Notices } from "../features/notices/index.ts";
 import type { Providers } from "../features/providers/index.ts";
 import type { Responses } from "../features/responses/index.ts";
 import type { Runs } from "../features/runs/index.ts";
@@ -19,6 +20,7 @@ import { type TakeDownDeps, takeDownRoutes } from "../http/account-api/admin-rou
 import { aliasRoutes } from "../http/account-api/alias-routes.ts";
 import { auditRoutes } from "../http/account-api/audit-routes.ts";
 import type { AccountApiDeps } from "../http/account-api/deps.ts";
+import { noticeRoutes } from "../http/account-api/notice-routes.ts";
 import { predictionRoutes } from "../http/account-api/prediction-routes.ts";
 import { providerRoutes } from "../http/account-api/provider-routes.ts";
 import { secretRoutes } from "../http/account-api/secret-routes.ts";
@@ -57,6 +59,7 @@ export interface Surfaces extends Omit<AccountApiDeps, "keeps">, ModelApiDeps {
   telemetry: OpenTelemetry;
   /** What /metrics answers. */
   exposition(): Promise<string>;
+  notices: Notices;
   providers: Providers;
   secrets: Secrets;
   webhooks: StorageRouteDeps["webhooks"];
@@ -127,6 +130,7 @@ export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
   await app.register(takeDownRoutes, { agents, models, marketplace });
   await app.register(aliasRoutes, { models });
   await app.register(auditRoutes, { audit });
+  await app.register(noticeRoutes, { notices: parts.notices });
   await app.register(sessionRoutes, {
     accounts: parts.accounts,
     audit,

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { accountGroup, keyGroup } from "./account/account-operations.ts";
 import { adminGroup } from "./account/admin-operations.ts";
 import { aliasGroup } from "./account/alias-operations.ts";
+import { noticeGroup } from "./account/notice-operations.ts";
 import { predictionGroup } from "./account/prediction-operations.ts";
 import { providerGroup } from "./account/provider-operations.ts";
 import { sessionGroup } from "./account/session-operations.ts";
@@ -32,6 +33,7 @@ export const accountOperations = {
   ...fileGroup.operations,
   ...secretGroup.operations,
   ...webhookGroup.operations,
+  ...noticeGroup.operations,
   ...adminGroup.operations,
 };
 

@@ -34,6 +34,7 @@ describe("POST /api/v2/admin/users", () => {
       plan: "free",
       disabled: false,
       balance: 0,
+      balance_low: false,
       reserved: 0,
       created_at: expect.any(String),
     });

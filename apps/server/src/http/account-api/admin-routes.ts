@@ -1,4 +1,4 @@
-import { isId, type PlanRecord, type TakeDownRecord, usernamePattern } from "@gantry/wire";
+import { isId, type PlanRecord, type TakeDownRecord, type UserRecord, usernamePattern } from "@gantry/wire";
 import { accountOperations } from "@gantry/wire/operations";
 import type { FastifyInstance } from "fastify";
 import { type Plan, readKeyChange, readKeyRequest, type User } from "../../features/accounts/index.ts";
@@ -42,14 +42,17 @@ export function requireKeyId(text: string): string {
   return text;
 }
 
-function userRoutes(app: FastifyInstance, { accounts, billing, clock }: AccountApiDeps): void {
-  const withWallet = async (user: User) => userToWire(user, await billing.walletOf(user.id));
+function userRoutes(app: FastifyInstance, { accounts, billing, notices, clock }: AccountApiDeps): void {
+  const withWallets = async (users: readonly User[]) => {
+    const ids = users.map(({ id }) => id);
+    const [wallets, low] = await Promise.all([billing.walletsOf(ids), notices.lowBalances(ids)]);
+    return users.map((user, n) => userToWire(user, wallets[n] as Wallet, low.has(user.id)));
+  };
+  const withWallet = async (user: User) => (await withWallets([user]))[0] as UserRecord;
 
   route(app, operations.listUsers, async ({ query }) => {
     const { entries, total } = await accounts.listUsers(rangeOf(query), query.kind);
-    const wallets = await billing.walletsOf(entries.map(({ id }) => id));
-    const records = entries.map((user, n) => userToWire(user, wallets[n] as Wallet));
-    return listEnvelope(records, query, total);
+    return listEnvelope(await withWallets(entries), query, total);
   });
 
   route(app, operations.createUser, async ({ body }) => withWallet(await accounts.createUser(body)));

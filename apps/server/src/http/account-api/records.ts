@@ -46,7 +46,7 @@ export function newKeyToWire({ record, key }: NewKey): KeyRecord {
   return { ...keyToWire(record), key };
 }
 
-export function userToWire(user: User, { balance, reserved }: Wallet): UserRecord {
+export function userToWire(user: User, { balance, reserved }: Wallet, isBalanceLow: boolean): UserRecord {
   return {
     id: user.id,
     username: user.username,
@@ -56,6 +56,7 @@ export function userToWire(user: User, { balance, reserved }: Wallet): UserRecor
     disabled: user.disabledAt !== null,
     balance: dollarsOfMicros(balance),
     reserved: dollarsOfMicros(reserved),
+    balance_low: isBalanceLow,
     created_at: user.createdAt.toISOString(),
   };
 }

@@ -3,7 +3,13 @@ import { accountOperations } from "@gantry/wire/operations";
 import type { FastifyInstance } from "fastify";
 import { scopeOf } from "../../features/accounts/index.ts";
 import type { Files, ListedFile } from "../../features/files/index.ts";
-import { type Delivery, type DeliveryDetails, isTest, type Webhooks } from "../../features/webhooks/index.ts";
+import {
+  type Delivery,
+  type DeliveryDetails,
+  isOfNotice,
+  isTest,
+  type Webhooks,
+} from "../../features/webhooks/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { listEnvelope, rangeOf } from "../foundation/page-query.ts";
 import { acceptEmptyBodies } from "../foundation/parse-json.ts";
@@ -39,11 +45,13 @@ function fileRoutes(app: FastifyInstance, { files }: StorageRouteDeps): void {
 
 export function webhookRoutes(app: FastifyInstance, { webhooks }: Pick<StorageRouteDeps, "webhooks">): void {
   route(app, operations.listDeliveries, async ({ caller, query }) => {
-    const { prediction_id: predictionId, run_id: runId, status } = query;
+    const { prediction_id: predictionId, run_id: runId, notice_id: noticeId, status } = query;
+    if (noticeId !== undefined && !isId("notice", noticeId)) return listEnvelope([], query, 0);
     if (predictionId !== undefined && !isId("prediction", predictionId) && !isId("event", predictionId))
       return listEnvelope([], query, 0);
     if (runId !== undefined && !isId("run", runId)) return listEnvelope([], query, 0);
-    const { deliveries, total } = await webhooks.list(scopeOf(caller), { predictionId, runId, status }, rangeOf(query));
+    const filter = { predictionId, runId, noticeId, status };
+    const { deliveries, total } = await webhooks.list(scopeOf(caller), filter, rangeOf(query));
     return listEnvelope(deliveries.map(deliveryToWire), query, total);
   });
 
@@ -88,8 +96,9 @@ function deliveryToWire(delivery: Delivery): DeliveryRecord {
   return {
     id: delivery.id,
     kind: kindOf(delivery),
-    prediction_id: delivery.runId === null ? delivery.predictionId : null,
+    prediction_id: delivery.runId === null && !isOfNotice(delivery) ? delivery.predictionId : null,
     run_id: delivery.runId,
+    notice_id: isOfNotice(delivery) ? delivery.predictionId : null,
     event: delivery.event,
     url: delivery.url,
     status: delivery.status,
@@ -103,6 +112,7 @@ function deliveryToWire(delivery: Delivery): DeliveryRecord {
 
 function kindOf(delivery: Delivery): DeliveryRecord["kind"] {
   if (delivery.runId !== null) return "run";
+  if (isOfNotice(delivery)) return "notice";
   return isTest(delivery) ? "test" : "prediction";
 }
 

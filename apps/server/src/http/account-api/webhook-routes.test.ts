@@ -80,6 +80,7 @@ describe("GET /api/v2/webhooks/deliveries", () => {
       run_id: null,
       event: null,
       prediction_id: made[2],
+      notice_id: null,
       url: "https://receiver.example/hook",
       status: "pending",
       attempts: 0,

@@ -94,6 +94,12 @@ const ofOperations: Readonly<Record<OperationRoute, Access>> = {
   "POST /api/v2/webhooks/test": managing("send test events", "use"),
   "GET /api/v2/webhooks/secret": managing("read or rotate webhook secrets", "manage"),
   "POST /api/v2/webhooks/secret/rotate": managing("read or rotate webhook secrets", "manage"),
+  // Plain members of a team see those of their own budget and keys.
+  "GET /api/v2/notices": ownersWork("read notices"),
+  "DELETE /api/v2/notices/{id}": managing("dismiss notices", "use"),
+  "GET /api/v2/notices/settings": { ...ownersWork("read settings of notices"), team: "manage" },
+  // A key with a budget could hide from its owner that the budget is spent.
+  "PUT /api/v2/notices/settings": unlimitedKeys("change settings of notices", "manage"),
   "GET /api/v2/keys": ownKey,
   "POST /api/v2/keys": unlimitedKeys("create keys", "use"),
   "PATCH /api/v2/keys/{id}": unlimitedKeys("change keys", "use"),

@@ -28,6 +28,8 @@ const ofOperations: Readonly<Record<ChangingRoute, Audited>> = {
   "POST /api/v2/webhooks/deliveries/{id}/resend": use,
   "POST /api/v2/webhooks/test": use,
   "POST /api/v2/webhooks/secret/rotate": ["webhook_secret.rotate"],
+  "DELETE /api/v2/notices/{id}": "Hides a notice from one person.",
+  "PUT /api/v2/notices/settings": ["notice_settings.put"],
   "POST /api/v2/keys": ["key.create"],
   "PATCH /api/v2/keys/{id}": ["key.update"],
   "DELETE /api/v2/keys/{id}": ["key.revoke"],

@@ -4,6 +4,7 @@ import { auditRecord } from "../../audit.ts";
 import { errorSchemas } from "../../error-schemas.ts";
 import { fileRecord } from "../../files.ts";
 import * as money from "../../money.ts";
+import { noticeRecord, noticeSettingsBody, noticeSettingsRecord } from "../../notices.ts";
 import { predictionRecord, predictionSummary } from "../../predictions.ts";
 import * as providers from "../../providers.ts";
 import { putSecretBody, secretRecord } from "../../secrets.ts";
@@ -24,6 +25,7 @@ import { accountFailures, accountPage, ownFailures } from "./account-failures.ts
 import { accountGroup, keyGroup } from "./account-operations.ts";
 import { adminGroup } from "./admin-operations.ts";
 import { aliasGroup } from "./alias-operations.ts";
+import { noticeGroup } from "./notice-operations.ts";
 import { predictionGroup } from "./prediction-operations.ts";
 import { providerGroup } from "./provider-operations.ts";
 import { sessionGroup } from "./session-operations.ts";
@@ -33,7 +35,7 @@ import { teamGroup } from "./team-operations.ts";
 export const accountApi: Api = {
   title: "Gantry account",
   description:
-    "Your account, predictions, keys, teams, aliases, providers, usage, files, secrets and webhooks, and administration. Amounts are in dollars. Clients must ignore unknown fields.",
+    "Your account, predictions, keys, teams, aliases, providers, usage, files, secrets, webhooks and notices, and administration. Amounts are in dollars. Clients must ignore unknown fields.",
   base: "/api/v2",
   stability: "stable",
   groups: [
@@ -47,6 +49,7 @@ export const accountApi: Api = {
     fileGroup,
     secretGroup,
     webhookGroup,
+    noticeGroup,
     adminGroup,
   ],
   requests: {
@@ -63,6 +66,7 @@ export const accountApi: Api = {
     TestProvider: providers.testProviderBody,
     ImportModels: providers.importBody,
     PutSecret: putSecretBody,
+    PutNoticeSettings: noticeSettingsBody,
     CreateUser: accounts.createUserBody,
     ChangeUser: accounts.changeUserBody,
     PutPlan: accounts.putPlanBody,
@@ -98,6 +102,8 @@ export const accountApi: Api = {
     TakenDown: takeDownRecord,
     File: fileRecord,
     Secret: secretRecord,
+    Notice: noticeRecord,
+    NoticeSettings: noticeSettingsRecord,
     Delivery: deliveryRecord,
     DeliveryDetails: deliveryDetailsRecord,
     SendTestEvent: sendTestEventBody,

@@ -66,7 +66,7 @@ export const secretGroup = groupOf("/api/v2", {
 export const webhookGroup = groupOf("/api/v2", {
   tag: "Webhooks",
   description:
-    "Webhook deliveries of your predictions and runs, and the secrets that sign them. A key limited to models lists and resends only deliveries of what it started.",
+    "Webhook deliveries of your predictions, runs and notices, and the secrets that sign them. A key limited to models lists and resends only deliveries of what it started.",
   operations: {
     listDeliveries: {
       method: "get",
