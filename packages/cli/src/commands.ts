@@ -7,6 +7,7 @@ import { driveCommands } from "./drives/rows.ts";
 import { fileCommands } from "./files/rows.ts";
 import type { Command } from "./frame/command.ts";
 import { modelCommands } from "./models/rows.ts";
+import { noticeCommands } from "./notices/rows.ts";
 import { operatorCommands } from "./operator/rows.ts";
 import { predictionCommands } from "./predictions/rows.ts";
 import { runCommands } from "./runs/rows.ts";
@@ -19,6 +20,7 @@ import { triggerCommands } from "./triggers/rows.ts";
 /** Every command. Help lists them in this order within their group. */
 export const commands: readonly Command[] = [
   ...accountCommands,
+  ...noticeCommands,
   ...teamCommands,
   ...predictionCommands,
   ...batchCommands,
