@@ -2,6 +2,7 @@ import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { ApprovalsBadge } from "../pages/approvals/approvals-badge.tsx";
 import { useApprovalsWatch } from "../pages/approvals/use-approvals-watch.ts";
+import { MoneyNotices } from "../pages/notices/money-notices.tsx";
 import { reveal } from "../ui/reveal.ts";
 import { Account } from "./account.tsx";
 import { DocsLink } from "./docs-link.tsx";
@@ -47,6 +48,7 @@ export function AppShell() {
       </aside>
       <main id="content" className="min-w-0 flex-1">
         <StatusBanner />
+        <MoneyNotices />
         <Outlet />
       </main>
       <SessionEnded />

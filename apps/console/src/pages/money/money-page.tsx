@@ -14,6 +14,7 @@ import { money } from "../../ui/format.ts";
 import { Empty, Loaded, Notice } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { type OnPage, PagedTable } from "../../ui/paged.tsx";
+import { NoticeSettings } from "../notices/notice-settings.tsx";
 import { ledgerColumns } from "./ledger-columns.tsx";
 import { SpendingByModel } from "./spending-by-model.tsx";
 import { spendingRange } from "./spending-range.rules.ts";
@@ -51,6 +52,7 @@ export function MoneyPage() {
           onPage={(page, how) => void navigate({ to: "/money", search: { ...search, page }, ...how })}
         />
       )}
+      {mayOpen(key, "managers") && <NoticeSettings />}
     </Page>
   );
 }

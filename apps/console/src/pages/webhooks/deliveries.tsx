@@ -25,7 +25,7 @@ const columns: readonly Column<DeliveryRecord>[] = [
           <RowLink to="/webhooks/$deliveryId" params={{ deliveryId: id }}>
             {url}
           </RowLink>
-          {kind === "test" && <span className="text-muted"> (test)</span>}
+          {(kind === "test" || kind === "notice") && <span className="text-muted"> ({kind})</span>}
           {event && <span className="text-muted"> ({eventLabels[event].toLowerCase()})</span>}
         </p>
         {last_error && (

@@ -1,4 +1,4 @@
-import type { RunWebhookEvent } from "@gantry/sdk";
+import type { DeliveryFilter, RunWebhookEvent } from "@gantry/sdk";
 
 export const eventLabels: Readonly<Record<RunWebhookEvent, string>> = {
   done: "Run done",
@@ -6,7 +6,8 @@ export const eventLabels: Readonly<Record<RunWebhookEvent, string>> = {
   confirmation_required: "Confirmation required",
 };
 
-/** The search field takes ids of both kinds. */
-export function idFilter(id: string | undefined): { prediction_id?: string | undefined; run_id?: string } {
+/** The search field takes ids of all kinds. */
+export function idFilter(id: string | undefined): Pick<DeliveryFilter, "prediction_id" | "run_id" | "notice_id"> {
+  if (id?.startsWith("ntc_")) return { notice_id: id };
   return id?.startsWith("run_") ? { run_id: id } : { prediction_id: id };
 }

@@ -115,6 +115,7 @@ function Event({ delivery: { kind, prediction_id, run_id, event } }: { delivery:
       </span>
     );
   }
+  if (kind === "notice") return <TextLink to="/money">Notice of low money</TextLink>;
   return kind === "test" || prediction_id === null ? "Test event" : <PredictionLink id={prediction_id} />;
 }
 

@@ -10,7 +10,7 @@ export function WebhooksPage() {
   return (
     <Page
       title="Webhooks"
-      lead="Callbacks sent when queued predictions and runs finish. Gantry tries up to 8 times over 33 hours."
+      lead="Callbacks sent when queued predictions and runs finish, and when money runs low. Gantry tries up to 8 times over 33 hours."
       actions={mayOpen(key, "unconfined keys") && <SendTest />}
     >
       <Deliveries />
