@@ -91,6 +91,10 @@ async function fill(database: Database, vault: Vault, userId: string): Promise<v
     insert into idp_connectors (user_id, domain, sealed_token, token_last4)
     values (${userId}, 'tenant.example.test', ${token as Buffer}, 'nant')`;
   const ofRunWebhook = sealWebhook(vault, { userId, predictionId: "run_1" }, webhook);
+  const ofNotices = sealWebhook(vault, { userId, predictionId: "notices" }, webhook);
+  await database.sql`
+    insert into notice_settings (user_id, webhook_destination, webhook_target)
+    values (${userId}, ${ofNotices.destination}, ${ofNotices.target as Buffer})`;
   const trigger = vault.seal("of-a-sender", verificationContext(userId, "trg_1"));
   await database.sql`
     with agent as (
@@ -132,6 +136,7 @@ async function openAll(database: Database, vault: Vault, userId: string) {
   const [delivery] = await sql<{ target: Uint8Array }[]>`select target from webhook_deliveries where id = 'dlv_1'`;
   const [connector] = await sql<{ token: Uint8Array }[]>`select sealed_token as token from idp_connectors`;
   const [ofRunWebhook] = await sql<{ target: Uint8Array }[]>`select target from run_webhooks`;
+  const [ofNotices] = await sql<{ target: Uint8Array }[]>`select webhook_target as target from notice_settings`;
   const [trigger] = await sql<{ secret: Uint8Array }[]>`select verification_secret as secret from triggers`;
   const [ofRun] = await sql<{ sealed: Uint8Array }[]>`select sealed from run_secrets where id = 'sec_1'`;
   const [server] = await sql`
@@ -145,6 +150,7 @@ async function openAll(database: Database, vault: Vault, userId: string) {
     delivery: openTarget(vault, { userId, predictionId: "pred_2" }, delivery?.target ?? new Uint8Array()),
     connector: vault.open(connector?.token ?? new Uint8Array(), sealContext(userId, "tenant.example.test")),
     ofRunWebhook: openTarget(vault, { userId, predictionId: "run_1" }, ofRunWebhook?.target ?? new Uint8Array()),
+    ofNotices: openTarget(vault, { userId, predictionId: "notices" }, ofNotices?.target ?? new Uint8Array()),
     trigger: vault.open(trigger?.secret ?? new Uint8Array(), verificationContext(userId, "trg_1")),
     ofRun: vault.open(ofRun?.sealed ?? new Uint8Array(), secretContext("run_1", "sec_1")),
     oauth: await openOAuth(database, vault, userId),
@@ -152,8 +158,8 @@ async function openAll(database: Database, vault: Vault, userId: string) {
   };
 }
 
-/** One secret, two signing secrets, three targets, a token, a credential, secrets of a run and a trigger, four of OAuth. */
-const sealedTexts = 14;
+/** One secret, two signing secrets, four targets, a token, a credential, secrets of a run and a trigger, four of OAuth. */
+const sealedTexts = 15;
 
 interface Place {
   database: Database;

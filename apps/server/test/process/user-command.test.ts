@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { textManifest } from "../support/agents.ts";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
 import { gantryCommand, startCommand } from "../support/gantry-command.ts";
+import { search } from "../support/notices.ts";
 import { isFile, provide } from "../support/system-packages.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -159,6 +160,26 @@ test(
       code: 0,
       stdout: expect.stringMatching(/^ID +MODEL.*\n$/),
       stderr: "",
+    });
+  },
+  2 * minutes,
+);
+
+test(
+  "notices are configured, listed and dismissed",
+  async () => {
+    const settings = ["notices", "settings"];
+    expect((await run([...settings, "--balance-below", "much"])).code).toBe(2);
+    const changed = await run([...settings, "--balance-below", "1000", "--budget-percent", "none"]);
+    expect(changed.stdout).toBe("Balance below: $1,000.00\nBudget used: none\nWebhook: none\n");
+    await search(gantry);
+    const [notice]: { id: string }[] = JSON.parse((await run(["notices", "list", "--json"])).stdout);
+    const id = notice?.id ?? "";
+    expect((await run(["notices", "list"])).stdout).toMatch(/^ID .*\nntc_\S+ .*The balance of ann is .*\n$/);
+    expect(await run(["notices", "dismiss", id])).toMatchObject({ code: 0, stdout: `Dismissed ${id}.\n` });
+    expect((await run(["notices", "list"])).stderr).toContain("You have no notices.");
+    expect(JSON.parse((await run([...settings, "--webhook", "https://example.com/low", "--json"])).stdout)).toEqual({
+      ...{ balance_below: 1_000, budget_percent: null, webhook: { url: "https://example.com/low" } },
     });
   },
   2 * minutes,

@@ -1,10 +1,12 @@
 import { Writable } from "node:stream";
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
 import { pino } from "pino";
+import { createAesVault } from "../../src/engines/vault/aes-vault.ts";
 import { type Accounts, openAccounts } from "../../src/features/accounts/index.ts";
 import { openAudit } from "../../src/features/audit/index.ts";
 import { openBilling } from "../../src/features/billing/index.ts";
 import { readStorage } from "../../src/features/files/index.ts";
+import { openNotices } from "../../src/features/notices/index.ts";
 import { openSeries } from "../../src/features/series/index.ts";
 import { accountApi } from "../../src/http/account-api/account-api.ts";
 import { sessionRoutes } from "../../src/http/console-api/session-routes.ts";
@@ -60,6 +62,7 @@ export async function accountsUnderTest(): Promise<AccountsUnderTest> {
     accounts,
     billing: openBilling({ database }),
     series: openSeries({ database }),
+    notices: openNotices({ database, vault: createAesVault(Buffer.alloc(32, 3)) }),
     keeps: { inputs: true, result_days: 30, usage_days: 400, delivery_days: 30 },
     storageOf: (userId) => readStorage(database.sql, userId),
     clock,

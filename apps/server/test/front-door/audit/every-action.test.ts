@@ -182,6 +182,18 @@ const steps: readonly Step[] = [
   { row: "DELETE /api/v2/keys/{id}" },
   { row: "POST /api/v2/sign-in-links", options: json({ username: "alice" }), has: { object: { name: "alice" } } },
   { row: "POST /api/v2/webhooks/secret/rotate" },
+  {
+    row: "PUT /api/v2/notices/settings",
+    options: json({
+      balance_below: 5,
+      budget_percent: 90,
+      webhook: { url: `https://hooks.example/${secret}`, headers: { "x-token": secret }, query_params: { t: secret } },
+    }),
+    has: {
+      object: { type: "notice_settings", name: "admin" },
+      after: { balance_below: 5, budget_percent: 90, webhook: "https://hooks.example" },
+    },
+  },
 
   {
     row: "POST /v1/drives",
