@@ -44,6 +44,11 @@ export interface OwnAuditFilter extends TimeRange {
   q?: string | undefined;
 }
 
+export interface ExportOptions {
+  /** `false` leaves out the contents of files and drives. */
+  files?: boolean | undefined;
+}
+
 export interface Account {
   me(options?: CallOptions): Promise<MeRecord>;
   /** One page, newest first. */
@@ -52,6 +57,8 @@ export interface Account {
   eachUsage(options?: TimeRange & CallOptions): AsyncGenerator<UsageRecord>;
   /** Everything as CSV, one line per request, streamed as you read `body`. */
   usageCsv(options?: TimeRange & CallOptions): Promise<Response>;
+  /** All your data as a `.tar.gz`, streamed as you read `body`. Its last file, `manifest.json`, shows that it is complete. */
+  export(options?: ExportOptions & CallOptions): Promise<Response>;
   /** Your own, or as an admin those of `username`. Default: the last seven days. */
   expenses(
     options?: {
@@ -111,6 +118,7 @@ export function account(transport: Transport): Account {
       ),
     usageCsv: async ({ signal, ...query } = {}) =>
       download({ ...at("GET /api/v2/usage"), query: { ...query }, headers: { accept: "text/csv" }, signal }),
+    export: async ({ files, signal } = {}) => download({ ...at("GET /api/v2/export"), query: { files }, signal }),
     async expenses({ username, signal, ...query } = {}) {
       const whose = username ?? (await all.me({ signal })).username;
       return json({ method: "GET", path: `/${segment(whose)}/expenses/`, query, signal });

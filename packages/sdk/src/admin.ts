@@ -17,7 +17,7 @@ import type {
   TakeDownRecord,
   UserRecord,
 } from "@gantry/wire";
-import type { OwnAuditFilter } from "./account.ts";
+import type { ExportOptions, OwnAuditFilter } from "./account.ts";
 import { at, modelParams } from "./address.ts";
 import { type Aliases, sharedAliases } from "./aliases.ts";
 import { randomText } from "./form.ts";
@@ -40,6 +40,8 @@ export interface AdminUsers {
   keys(username: string, options?: PageQuery & CallOptions): Promise<Page<KeyRecord>>;
   /** Send only the fields to change; null removes a limit. */
   updateKey(username: string, keyId: string, change: ChangeKeyBody, options?: CallOptions): Promise<KeyRecord>;
+  /** All data of a user or a team as a `.tar.gz`, streamed as you read `body`. */
+  export(username: string, options?: ExportOptions & CallOptions): Promise<Response>;
   revokeKey(username: string, keyId: string, options?: CallOptions): Promise<void>;
   /** A link that signs the user in to the console, once and within 15 minutes. */
   makeSignInLink(username: string, options?: CallOptions): Promise<SignInLinkRecord>;
@@ -143,7 +145,7 @@ export function admin(transport: Transport): Admin {
   };
 }
 
-function users({ json, send, retries }: Transport): AdminUsers {
+function users({ json, send, download, retries }: Transport): AdminUsers {
   const all: AdminUsers = {
     list: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/admin/users"), query, signal }),
     each: (options) =>
@@ -162,6 +164,8 @@ function users({ json, send, retries }: Transport): AdminUsers {
       json({ ...at("GET /api/v2/admin/users/{username}/keys", { username }), query, signal }),
     updateKey: async (username, id, change, { signal } = {}) =>
       json({ ...at("PATCH /api/v2/admin/users/{username}/keys/{id}", { username, id }), json: change, signal }),
+    export: async (username, { files, signal } = {}) =>
+      download({ ...at("GET /api/v2/admin/users/{username}/export", { username }), query: { files }, signal }),
     async revokeKey(username, id, { signal } = {}) {
       await send({ ...at("DELETE /api/v2/admin/users/{username}/keys/{id}", { username, id }), signal });
     },

@@ -64,6 +64,7 @@ export type {
   DriveSearchResult,
   ErrorType,
   ExpensesRecord as Expenses,
+  ExportManifest,
   FieldSchema,
   FileRecord,
   IdpActionRecord,
@@ -188,7 +189,7 @@ export type {
   WorkflowTarget,
 } from "@gantry/wire";
 export { providerTypes } from "@gantry/wire/provider-types";
-export type { Account, OwnAuditFilter, SeriesQuery } from "./account.ts";
+export type { Account, ExportOptions, OwnAuditFilter, SeriesQuery } from "./account.ts";
 export type {
   Admin,
   AdminAudit,

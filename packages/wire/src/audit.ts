@@ -14,6 +14,7 @@ export const auditActions = {
   "user.change_password": "Changed the own password.",
   "user.create_reset_link": "Created a link that sets a new password.",
   "user.reset_password": "Set a new password with a link.",
+  "user.export": "Downloaded all data of a user or a team.",
   "user.link": "Linked a user to a person of the OpenID provider.",
   "user.unlink": "Unlinked a user from the OpenID provider.",
   "key.create": "Created an API key.",

@@ -133,6 +133,7 @@ export {
 export { mostEmbeddingInputs, withEmbeddingFields } from "./embedding-fields.ts";
 export { errorSchemas, retryableHeader } from "./error-schemas.ts";
 export { type ErrorForm, type ErrorRow, type ErrorType, errorTable } from "./error-table.ts";
+export { type ExportManifest, exportManifest, exportQuery } from "./exports.ts";
 export { compileFieldCheck, type FieldCheck } from "./field-value.ts";
 export {
   compileNumberCheck,

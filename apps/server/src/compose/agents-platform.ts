@@ -16,6 +16,7 @@ import type { Accounts } from "../features/accounts/index.ts";
 import { type Agents, openAgents } from "../features/agents/index.ts";
 import { type IdpConnector, openIdpConnector } from "../features/connectors/idp/index.ts";
 import { openDrives, startDriveUpkeep } from "../features/drives/index.ts";
+import type { ExportPart } from "../features/exports/index.ts";
 import { openKnowledge } from "../features/knowledge/index.ts";
 import { createDriveSearch } from "../features/knowledge/search/index.ts";
 import { type Marketplace, openMarketplace } from "../features/marketplace/index.ts";
@@ -38,6 +39,7 @@ import { scheduleRoutes } from "../http/agents-api/schedule-routes.ts";
 import { threadRoutes } from "../http/agents-api/thread-routes.ts";
 import { toolServerRoutes } from "../http/agents-api/tool-server-routes.ts";
 import { triggerRoutes } from "../http/agents-api/trigger-routes.ts";
+import { agentParts } from "../http/exports/agent-parts.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Log } from "../kernel/log.ts";
 
@@ -53,6 +55,8 @@ export interface AgentsPlatform {
   /** Ends all work. */
   stop(): Promise<void>;
   triggers: Triggers;
+  /** What the platform has of a user. */
+  exportParts: readonly ExportPart[];
   close(): Promise<void>;
 }
 
@@ -141,6 +145,7 @@ export async function openAgentsPlatform(deps: {
 
   const triggers = openTriggers({ ...deps, templates, agents, runs });
   const marketplace = openMarketplace({ database });
+  const threads = openThreads({ database, threadDays: deps.threadDays });
 
   return {
     routes: [
@@ -153,7 +158,7 @@ export async function openAgentsPlatform(deps: {
       agentAuthorizationRoutes(agents, toolServers),
       idpRoutes(idp),
       runRoutes(runs),
-      threadRoutes(openThreads({ database, threadDays: deps.threadDays })),
+      threadRoutes(threads),
       scheduleRoutes(schedules, runs),
       triggerRoutes(triggers),
       openApiRoute(deps.version),
@@ -172,6 +177,17 @@ export async function openAgentsPlatform(deps: {
       await runs.close();
     },
     triggers,
+    exportParts: agentParts({
+      agents,
+      marketplace,
+      threads,
+      schedules,
+      triggers,
+      toolServers,
+      idp,
+      drives,
+      knowledge,
+    }),
     async close() {
       await upkeep.stop();
       await Promise.all([clients, schemas, sandbox, vectors, documents].map((engine) => engine.close()));

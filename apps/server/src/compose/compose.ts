@@ -33,6 +33,7 @@ import { checkFileStore } from "./check-file-store.ts";
 import { closeInOrder } from "./close-in-order.ts";
 import { daysToKeep } from "./days-to-keep.ts";
 import { notReady, openDatabase, openOwnBlobs, openQueue, openS3 } from "./engines.ts";
+import { openAccountExports } from "./exports.ts";
 import { callableHere, startFinding } from "./find-models.ts";
 import type { Gantry, SharedHome } from "./gantry.ts";
 import { makeHome } from "./home.ts";
@@ -223,33 +224,38 @@ export async function compose(
       runSlots: isWorker ? config.GANTRY_RUN_PARALLEL : 0,
     }));
     const answering = startAnswering({ ...parts, ...catalogue, vault, predictions, accounts, protocolFiles, isWorker });
+    const exported = {
+      accounts,
+      audit: openAudit({ database }),
+      batches,
+      billing: openBilling({ database }),
+      files,
+      history: openHistory({ database, blobs, files, predictions, batchesAmong: batches.among }),
+      models,
+      providers,
+      responses: answering.parts.responses,
+      runs,
+      secrets,
+      storageOf: files.storageOf,
+      webhooks,
+    };
     const app = await mountSurfaces({
+      ...exported,
       config,
       version,
       log,
       clock,
       telemetry,
       exposition: shared?.metrics ?? telemetry.exposition,
-      accounts,
-      audit: openAudit({ database }),
-      billing: openBilling({ database }),
+      exports: openAccountExports({ ...exported, database, log, agentParts: platform.exportParts }),
       series: openSeries({ database }),
-      storageOf: files.storageOf,
-      history: openHistory({ database, blobs, files, predictions, batchesAmong: batches.among }),
-      providers,
-      secrets,
-      webhooks,
       notices: openNotices({ database, vault }),
-      files,
       linkServed,
-      models,
       predictions,
       ...answering.parts,
       protocolFiles,
-      batches,
       agentsRoutes: platform.routes,
       mcpTools,
-      runs,
       agents: platform.agents,
       triggers: platform.triggers,
       marketplace: platform.marketplace,

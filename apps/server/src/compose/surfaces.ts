@@ -6,6 +6,7 @@ import type { Agents } from "../features/agents/index.ts";
 import type { Audit } from "../features/audit/index.ts";
 import type { Batches } from "../features/batches/index.ts";
 import type { ConnectedApps } from "../features/connected-apps/index.ts";
+import type { Exports } from "../features/exports/index.ts";
 import type { Files, ProtocolFiles } from "../features/files/index.ts";
 import type { History } from "../features/history/index.ts";
 import type { Notices } from "../features/notices/index.ts";
@@ -35,6 +36,7 @@ import { sessionRoutes } from "../http/console-api/session-routes.ts";
 import { docsPages } from "../http/docs-pages/index.ts";
 import type { BodyMemory } from "../http/doors/body-memory.ts";
 import { commonRoutes, doors } from "../http/doors/doors.ts";
+import { exportRoutes } from "../http/exports/export-routes.ts";
 import { requireCaller } from "../http/foundation/require-caller.ts";
 import { createServer } from "../http/foundation/server.ts";
 import { hooksApi } from "../http/hooks-api/hooks-api.ts";
@@ -71,6 +73,7 @@ export interface Surfaces extends Omit<AccountApiDeps, "keeps">, ModelApiDeps {
   mcpTools: McpApiDeps["tools"];
   agents: Agents;
   audit: Audit;
+  exports: Exports;
   toolServers: ToolServers;
   runs: Runs;
   connectedApps: ConnectedApps;
@@ -131,6 +134,7 @@ export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
   await app.register(aliasRoutes, { models });
   await app.register(auditRoutes, { audit });
   await app.register(noticeRoutes, { notices: parts.notices });
+  await app.register(exportRoutes, { accounts: parts.accounts, exports: parts.exports });
   await app.register(sessionRoutes, {
     accounts: parts.accounts,
     audit,

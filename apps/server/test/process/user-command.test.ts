@@ -260,3 +260,36 @@ for (const [shell, { packages, ask, cut }] of Object.entries(shells)) {
     3 * minutes,
   );
 }
+
+test(
+  "account export saves a complete archive and nothing of a cut one",
+  async () => {
+    const by = ["--url", gantry.url, "--key", key];
+    const target = inFolder("ann.tar.gz");
+    const saved = await run(["account", "export", "--out", target, "--json", ...by]);
+    expect([saved.code, saved.stderr]).toEqual([0, ""]);
+    const { path, bytes, manifest } = JSON.parse(saved.stdout);
+    expect({ path, bytes }).toEqual({ path: target, bytes: (await stat(target)).size });
+    expect(manifest).toMatchObject({ account: { username: "ann" }, with_files: true, complete: true });
+    const again = await run(["account", "export", "--out", target, ...by]);
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining("Add --force to replace it.")]);
+    const other = await run(["account", "export", "--user", "admin", "--out", inFolder("admin.tar.gz"), ...by]);
+    expect([other.code, other.stderr]).toEqual([1, expect.stringContaining("Only an admin may do this")]);
+
+    // A proxy that ends the answer early, and as if it was complete.
+    const whole = await readFile(target);
+    const proxy = createServer((request, response) => {
+      if (!request.url?.startsWith("/api/v2/export")) return response.end(JSON.stringify({ username: "ann" }));
+      response.setHeader("content-type", "application/gzip");
+      return response.end(whole.subarray(0, whole.length - 200));
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+    const { port } = proxy.address() as AddressInfo;
+    const cut = inFolder("cut.tar.gz");
+    const failed = await run(["account", "export", "--out", cut, "--url", `http://127.0.0.1:${port}`, "--key", key]);
+    proxy.close();
+    expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining("The export was cut")]);
+    expect((await readdir(folder)).filter((name) => name.startsWith("cut"))).toEqual([]);
+  },
+  2 * minutes,
+);

@@ -78,6 +78,34 @@ export const accountCommands: readonly Command[] = [
     load: async () => (await import("./sign-in.ts")).signIn,
   },
   {
+    name: "account export",
+    group: "account",
+    summary: "Save all data of your account as one .tar.gz.",
+    details:
+      "With --team for the team, as its admin or owner. The archive has no keys and no stored secrets. The file is saved only if it is complete.",
+    options: {
+      out: {
+        type: "text",
+        value: "FILE",
+        short: "o",
+        meaning: "File or folder to write; gantry-USERNAME-DATE.tar.gz in this folder by default.",
+        completes: "files",
+      },
+      "no-files": { type: "flag", meaning: "Leave out the contents of files and drives." },
+      user: { type: "text", value: "USERNAME", meaning: "Another user or a team, for admins." },
+      force: { type: "flag", meaning: "Replace an existing file." },
+      ...serverOptions,
+      ...jsonOption,
+    },
+    examples: [
+      { line: "account export", meaning: "Save everything in the current folder" },
+      { line: "account export --no-files --out lists.tar.gz", meaning: "Save only the lists" },
+      { line: "account export --user ann --out ann.tar.gz", meaning: "Answer the request of a user, as an admin" },
+    ],
+    codes: { 1: "Refused, or the connection was cut. Nothing was saved.", 130: "Interrupted. Nothing was saved." },
+    load: async () => (await import("./export.ts")).exportAccount,
+  },
+  {
     name: "sessions list",
     group: "account",
     summary: "List your sign-ins to the console.",

@@ -1,6 +1,7 @@
 import type { UserRecord } from "@gantry/sdk";
 import type { ReactNode } from "react";
 import { api } from "../../api/client.ts";
+import { ExportData } from "../../shell/export-data.tsx";
 import { useSession } from "../../shell/session.ts";
 import { useHasWay } from "../../shell/sign-in-ways.ts";
 import { Button } from "../../ui/button.tsx";
@@ -18,6 +19,7 @@ export function UserAccount({ user }: { user: UserRecord }) {
         <Role user={user} />
         <SignInLinks username={user.username} />
         <Access user={user} />
+        <Data username={user.username} />
       </div>
     </Panel>
   );
@@ -121,6 +123,17 @@ function Access({ user: { username, disabled } }: { user: UserRecord }) {
       }
     >
       {disabled ? "Disabled: all keys are blocked." : "Enabled."}
+    </Row>
+  );
+}
+
+function Data({ username }: { username: string }) {
+  return (
+    <Row
+      name="Data"
+      action={<ExportData username={username} start={(options) => api.admin.users.export(username, options)} />}
+    >
+      Everything that {username} has, in one archive. The audit log records the download.
     </Row>
   );
 }

@@ -1,6 +1,8 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
+import { ExportData } from "../../shell/export-data.tsx";
+import { useSession } from "../../shell/session.ts";
 import { useHasWay } from "../../shell/sign-in-ways.ts";
 import { ConfirmButton } from "../../ui/dialog.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
@@ -12,6 +14,7 @@ export function SessionsPage() {
   const { page = 1 } = useSearch({ from: "/app/sessions" });
   const navigate = useNavigate({ from: "/sessions" });
   const queries = useQueryClient();
+  const { username } = useSession();
   const hasPasswords = useHasWay("password");
   const sessions = useQuery({
     queryKey: ["sessions", "own", { page }],
@@ -31,6 +34,7 @@ export function SessionsPage() {
       lead="Where you are signed in to the console. API keys are not affected."
       actions={
         <>
+          <ExportData username={username} start={(options) => api.account.export(options)} />
           {hasPasswords && <ChangePassword />}
           <ConfirmButton
             label="Sign out everywhere else"

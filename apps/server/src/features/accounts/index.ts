@@ -1,5 +1,6 @@
 export { deleteAccessToken, deleteAccessTokens, storeAccessToken } from "./access-tokens.ts";
 export type { Authenticate, Caller, CallerTeam, Page, Resource } from "./context.ts";
+export type { LinkedIdentity } from "./export-store.ts";
 export { asPresentedSession, newTokenPair, sameHash } from "./key-format.rules.ts";
 export { deleteKeyDays } from "./key-limit-store.ts";
 export {

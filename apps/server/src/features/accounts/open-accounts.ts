@@ -7,6 +7,7 @@ import { createAuthentication } from "./authenticate.ts";
 import { bootstrap } from "./bootstrap.ts";
 import { changeKey, changeKeyOf } from "./change-key.ts";
 import type { AccountsContext, Authenticate, CallableModels, Caller } from "./context.ts";
+import { identitiesOf, membersOf, ownerNamed } from "./export-store.ts";
 import { createKeyUse } from "./key-use.ts";
 import { writeKeyUse } from "./key-use-store.ts";
 import { createKey, createKeyFor, listKeys, listKeysOf, revokeKey, revokeKeyOf, rotateKey } from "./keys.ts";
@@ -136,6 +137,7 @@ export async function openAccounts({
       deletePlan,
       endSession,
       finishOidcSignIn,
+      identitiesOf,
       listKeys,
       listKeysOf,
       listPlans,
@@ -143,8 +145,10 @@ export async function openAccounts({
       listSessionsOf,
       listUsers,
       makePasswordReset,
+      membersOf,
       oidcSignOutUrl,
       openSession,
+      ownerNamed,
       putPlan,
       readSignInWays,
       readUser,

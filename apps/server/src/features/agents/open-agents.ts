@@ -12,7 +12,7 @@ import { keyReachesAgent } from "./key-reach.ts";
 import { findRunnable, listRunnable, type RunnableCard } from "./list-runnable.ts";
 import { type AgentCosts, readCosts } from "./prices.ts";
 import { publishAgent } from "./publish-agent.ts";
-import { diffRevision, listRevisions, readRevision } from "./revisions.ts";
+import { diffRevision, exportRevisions, listRevisions, readRevision } from "./revisions.ts";
 import { type AgentAddress, findOwner, findRevision, type RevisionHead } from "./store.ts";
 import { restoreAgent, takeDownAgent } from "./take-down-agent.ts";
 import { type ToolInfo, toolTable } from "./tools.ts";
@@ -26,6 +26,8 @@ export interface Agents {
   publishAgent(caller: Caller, agentId: string, body: unknown): Promise<AgentWithRevision>;
   listRevisions(caller: Caller, agentId: string, range: { limit: number; offset: number }): Promise<Page<RevisionHead>>;
   readRevision(caller: Caller, agentId: string, revisionId: string): Promise<Revision>;
+  /** Of all agents of the caller, also of deleted ones. */
+  exportRevisions(caller: Caller): AsyncGenerator<Revision>;
   diffRevision(caller: Caller, agentId: string, revisionId: string, against: string | undefined): Promise<RevisionDiff>;
   getRunnable(callerId: string, address: AgentAddress, revisionId?: string): Promise<Runnable>;
   lockRunnable(tx: Transaction, callerId: string, agentId: string): Promise<Runnable>;
@@ -70,6 +72,7 @@ export function openAgents({ connectorTools, ...deps }: AgentsDeps): Agents {
     publishAgent: (caller, agentId, body) => publishAgent(context, caller, agentId, body),
     listRevisions: (caller, agentId, range) => listRevisions(context, caller, agentId, range),
     readRevision: (caller, agentId, revisionId) => readRevision(context, caller, agentId, revisionId),
+    exportRevisions: (caller) => exportRevisions(context, caller),
     diffRevision: (caller, agentId, revisionId, against) => diffRevision(context, caller, agentId, revisionId, against),
     getRunnable: (callerId, address, revisionId) => getRunnable(context, callerId, address, revisionId),
     lockRunnable,

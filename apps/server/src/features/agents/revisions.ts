@@ -12,7 +12,7 @@ import { type Revision, revisionNotFound } from "./agent.ts";
 import { requireOwn } from "./agents.ts";
 import { asToolBinding, bindingId, isAgentBinding } from "./binding.rules.ts";
 import type { AgentsContext } from "./context.ts";
-import { findRevision, findRevisionBefore, listHeads, type RevisionHead } from "./store.ts";
+import { findRevision, findRevisionBefore, listHeads, type RevisionHead, selectRevisionsOf } from "./store.ts";
 
 /** Newest first, without snapshots. */
 export async function listRevisions(
@@ -37,6 +37,18 @@ export async function readRevision(
     : undefined;
   if (!revision) throw revisionNotFound();
   return revision;
+}
+
+const exportedAtOnce = 100;
+
+/** All revisions of a user's agents, also of deleted ones. */
+export async function* exportRevisions({ database }: AgentsContext, { userId }: Caller): AsyncGenerator<Revision> {
+  for (let before: string | undefined; ; ) {
+    const page: Revision[] = await selectRevisionsOf(database.sql, userId, before, exportedAtOnce);
+    yield* page;
+    if (page.length < exportedAtOnce) return;
+    before = page.at(-1)?.id;
+  }
 }
 
 /** Changes since the previous revision, or since `against`. */

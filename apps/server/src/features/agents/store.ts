@@ -237,6 +237,19 @@ export async function findRevisionBefore(sql: Sql, { agentId, number }: Revision
   return revision;
 }
 
+/** Of all agents of a user, also of deleted ones, newest first. `before`: the last id of the page before. */
+export async function selectRevisionsOf(
+  sql: Sql,
+  ownerId: string,
+  before: string | undefined,
+  limit: number,
+): Promise<Revision[]> {
+  return sql<Revision[]>`
+    select ${revisionColumns(sql)} from agent_revisions r join agents a on a.id = r.agent_id
+    where a.owner_id = ${ownerId} ${before === undefined ? sql`` : sql`and r.id < ${before}`}
+    order by r.id desc limit ${limit}`;
+}
+
 export type RevisionHead = Omit<Revision, "snapshot" | "warnings">;
 
 export async function listHeads(

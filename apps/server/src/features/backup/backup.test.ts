@@ -7,9 +7,9 @@ import { migrationsDir, ownSchema } from "../../../test/support/database.ts";
 import { databaseOf0050 } from "../../../test/support/database-of-0050.ts";
 import { type Database, migrate, type SchemaFiles } from "../../engines/database/index.ts";
 import { readMigrations } from "../../engines/database/migrate.ts";
+import { createTarWriter, readTar } from "../../kernel/tar.ts";
 import { addUser, archiveOf, openWorkshop, restoreInto } from "./backup.fixture.ts";
 import { checkArchive } from "./check-archive.ts";
-import { createTarWriter, readTar } from "./tar.ts";
 import { writeBackup } from "./write-backup.ts";
 
 let shop: Awaited<ReturnType<typeof openWorkshop>>;
@@ -222,7 +222,6 @@ test("tar entries round-trip, also if some are skipped", async () => {
   for (const size of sizes) await tar.file(`a/${size}`, Buffer.alloc(size, "x"));
   await tar.stream("streamed", 5, Readable.from([Buffer.from("he"), Buffer.from("llo")]));
   await expect(tar.stream("short", 5, Readable.from([Buffer.from("he")]))).rejects.toThrow("2 bytes long instead of 5");
-  await expect(tar.file("n".repeat(101), Buffer.of())).rejects.toThrow("does not fit");
   parts.splice(-2);
   await tar.end();
   const archive = Buffer.concat(parts);

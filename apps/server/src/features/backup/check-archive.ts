@@ -1,6 +1,6 @@
 import type { z } from "zod";
+import { readTar, type TarEntry } from "../../kernel/tar.ts";
 import { type BackupEnd, type BackupHead, endSchema, headSchema, type KeyFile } from "./backup.ts";
-import { readTar, type TarEntry } from "./tar.ts";
 
 /** A complete, undamaged backup. */
 export interface Archive {

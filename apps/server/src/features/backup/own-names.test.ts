@@ -2,11 +2,11 @@ import { Readable } from "node:stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { migrationsDir } from "../../../test/support/database.ts";
 import { readMigrations } from "../../engines/database/migrate.ts";
+import { createTarWriter } from "../../kernel/tar.ts";
 import { addUser, backUp, openWorkshop, restoreInto } from "./backup.fixture.ts";
 import { checkArchive } from "./check-archive.ts";
 import { namesMadeBy } from "./own-names.rules.ts";
 import { selectNamesBeside, selectSequences } from "./schema-store.ts";
-import { createTarWriter } from "./tar.ts";
 
 let shop: Awaited<ReturnType<typeof openWorkshop>>;
 beforeAll(async () => {

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import { Fault } from "../../kernel/errors.ts";
+import { readTar, type TarEntry } from "../../kernel/tar.ts";
 import { blobSchema } from "./backup.ts";
 import { type Archive, parse } from "./check-archive.ts";
-import { readTar, type TarEntry } from "./tar.ts";
 
 export interface FileRestore {
   /** Keys of the rows that will be replaced. */

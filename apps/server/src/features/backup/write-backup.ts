@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import type { Database, Sql } from "../../engines/database/database.ts";
+import { createTarWriter, type TarWriter } from "../../kernel/tar.ts";
 import {
   type BackupEnd,
   type BackupHead,
@@ -20,7 +21,6 @@ import {
   selectTables,
 } from "./schema-store.ts";
 import { deadlineMs, readOneMoment, readRows, selectFileKeys, selectKnownKeys } from "./store.ts";
-import { createTarWriter, type TarWriter } from "./tar.ts";
 
 const bytesAtOnce = 4 * 1024 * 1024;
 const keysAtOnce = 1000;

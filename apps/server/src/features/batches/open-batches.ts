@@ -4,7 +4,17 @@ import { fault } from "../../kernel/errors.ts";
 import { type Caller, type Scope, scopeOf } from "../accounts/index.ts";
 import type { ProtocolFiles } from "../files/index.ts";
 import type { Batch, BatchEndpoint } from "./batch.ts";
-import { askToCancel, batchesOf, deleteBatch, findBatch, insertBatch, listBatches, selectOldBatches } from "./store.ts";
+import {
+  askToCancel,
+  type BatchLine,
+  batchesOf,
+  deleteBatch,
+  findBatch,
+  insertBatch,
+  listBatches,
+  selectLinesAfter,
+  selectOldBatches,
+} from "./store.ts";
 
 export interface NewBatchRequest {
   caller: Caller;
@@ -20,6 +30,8 @@ export interface Batches {
   /** Rejects if the batch does not exist. */
   find(scope: Scope, id: string): Promise<Batch>;
   list(scope: Scope, page: { after: string | undefined; limit: number }): Promise<Batch[]>;
+  /** All lines of a batch, which the caller has found. */
+  exportLines(batchId: string): AsyncGenerator<BatchLine>;
   /** Lines that have not ended are cancelled. Returns the batch as it is then. */
   cancel(scope: Scope, id: string): Promise<Batch>;
   /** The batches of predictions. */
@@ -31,6 +43,7 @@ export interface Batches {
 const windowSeconds = 86_400;
 const mostUnderWay = 100;
 const deletedAtOnce = 20;
+const exportedAtOnce = 1_000;
 
 export function openBatches({ database, files }: { database: Database; files: ProtocolFiles }): Batches {
   const { sql } = database;
@@ -61,6 +74,14 @@ export function openBatches({ database, files }: { database: Database; files: Pr
     },
     find,
     list: (scope, page) => listBatches(sql, scope, page),
+    async *exportLines(batchId) {
+      for (let after = 0; ; ) {
+        const lines: BatchLine[] = await selectLinesAfter(sql, batchId, after, exportedAtOnce);
+        yield* lines;
+        if (lines.length < exportedAtOnce) return;
+        after = lines.at(-1)?.line ?? after;
+      }
+    },
     async cancel(scope, id) {
       const cancelled = isId("batch", id) ? await askToCancel(sql, scope, id) : undefined;
       if (cancelled) return cancelled;

@@ -52,6 +52,21 @@ export async function listBatches(
     order by b.id desc limit ${limit}`;
 }
 
+export interface BatchLine {
+  line: number;
+  customId: string;
+  predictionId: string;
+  /** Of the answer; null until it ends. */
+  status: number | null;
+}
+
+/** In the order of the input file. `after`: the last line of the page before. */
+export async function selectLinesAfter(sql: Sql, batchId: string, after: number, limit: number): Promise<BatchLine[]> {
+  return sql<BatchLine[]>`
+    select line, custom_id as "customId", prediction_id as "predictionId", status from batch_lines
+    where batch_id = ${batchId} and line > ${after} order by line limit ${limit}`;
+}
+
 /** The node that works on the batch cancels its predictions. Undefined if the batch is past that. */
 export async function askToCancel(sql: Sql, scope: Scope, id: string): Promise<Batch | undefined> {
   const [row] = await sql<Batch[]>`

@@ -12,7 +12,7 @@ import {
   type Page,
   type Precondition,
 } from "./drive.ts";
-import { listItems, type OpenedFile, readFile, type Wanted } from "./read-file.ts";
+import { exportFiles, type FileWithContent, listItems, type OpenedFile, readFile, type Wanted } from "./read-file.ts";
 import { insertDrive, lockDrive, selectDrive, selectDriveIds, selectDrives, updateDrive } from "./store.ts";
 import {
   discardBlob,
@@ -47,6 +47,8 @@ export interface Drives {
   drivesAmong(ownerId: string, driveIds: readonly string[]): Promise<ReadonlySet<string>>;
 
   listItems(ownerId: string, driveId: string, path: string, page?: Page): Promise<{ items: Item[]; total: number }>;
+  /** All files, sorted by path. */
+  exportFiles(ownerId: string, driveId: string): AsyncGenerator<FileWithContent>;
   readFile(ownerId: string, driveId: string, path: string, choose?: (file: DriveFile) => Wanted): Promise<OpenedFile>;
   /** Does not destroy a refused body. */
   writeFile(
@@ -132,6 +134,7 @@ export function openDrives(deps: DrivesDeps): Drives {
       ),
 
     listItems: async (ownerId, driveId, path, page) => listItems(deps, at(ownerId, driveId, path), page),
+    exportFiles: (ownerId, driveId) => exportFiles(deps, { ownerId, driveId }),
     readFile: async (ownerId, driveId, path, choose) => readFile(deps, at(ownerId, driveId, path), choose),
     writeFile: async (ownerId, driveId, path, body, options) =>
       writeFile(deps, at(ownerId, driveId, path), body, options),

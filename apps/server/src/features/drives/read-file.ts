@@ -13,7 +13,7 @@ import {
   type Page,
 } from "./drive.ts";
 import { directoryPath, filePath } from "./path.rules.ts";
-import { directoryExists, selectDrive, selectFile, selectItems } from "./store.ts";
+import { directoryExists, type FileRow, selectDrive, selectFile, selectFilesAfter, selectItems } from "./store.ts";
 
 /** A file may be replaced between the query and opening its blob. */
 const attempts = 5;
@@ -47,6 +47,33 @@ export async function readFile(
     missing = blobKey;
   }
   throw fault("service_unavailable", "The file is being replaced too often. Try again.");
+}
+
+const exportedAtOnce = 500;
+
+export interface FileWithContent {
+  file: DriveFile;
+  /** Undefined if it was deleted or replaced meanwhile. The reader consumes or destroys the body. */
+  open(): Promise<{ size: number; body: Readable } | undefined>;
+}
+
+/** All files of a drive, sorted by path. */
+export async function* exportFiles(
+  { database, blobs }: DrivesDeps,
+  { ownerId, driveId }: Omit<Location, "path">,
+): AsyncGenerator<FileWithContent> {
+  for (let after = ""; ; ) {
+    const rows: FileRow[] = await selectFilesAfter(database.sql, { ownerId, driveId, after }, exportedAtOnce);
+    for (const { blobKey, ...file } of rows) {
+      const open = async () => {
+        const opened = await blobs.open(blobKey);
+        return opened && { size: opened.info.size, body: opened.body };
+      };
+      yield { file, open };
+    }
+    if (rows.length < exportedAtOnce) return;
+    after = rows.at(-1)?.path ?? after;
+  }
 }
 
 /** Items directly in a directory, in byte order of their names. */

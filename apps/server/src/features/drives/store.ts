@@ -82,6 +82,20 @@ export async function directoryExists(sql: Sql, { ownerId, driveId, path }: Loca
   return rows.length > 0;
 }
 
+/** Files of a drive, sorted by path. `after`: the last path of the page before. */
+export async function selectFilesAfter(
+  sql: Sql,
+  { ownerId, driveId, after }: { ownerId: string; driveId: string; after: string },
+  limit: number,
+): Promise<FileRow[]> {
+  return sql<FileRow[]>`
+    select i.path, i.size, i.content_type as "contentType", i.etag, i.created_at as "createdAt",
+      i.updated_at as "updatedAt", i.blob_key as "blobKey"
+    from drive_items i join drives d on d.id = i.drive_id
+    where i.drive_id = ${driveId} and i.path > ${after} and i.type = 'file' and d.owner_id = ${ownerId}
+    order by i.path limit ${limit}`;
+}
+
 export async function selectItems(
   sql: Sql,
   { ownerId, driveId, path }: Location,

@@ -21,13 +21,16 @@ export interface FileFilter {
   /** Part of the file name or of the prompt, or an id. */
   q?: string | undefined;
   origin?: FileOrigin | undefined;
+  /** Only older files than the one with this id. */
+  before?: string | undefined;
 }
 
 /** The input of a run's caller is not shown to the creator who paid for the call. */
 const promptOf = (sql: Sql) => sql`case when e.actor_id is null then e.request ->> 'preview' end`;
 
-const matching = (sql: Sql, scope: Scope, { q, origin }: FileFilter) => sql`
-  ${inScope(sql, scope)} ${origin === undefined ? sql`` : sql`and f.origin = ${origin}`} ${
+const matching = (sql: Sql, scope: Scope, { q, origin, before }: FileFilter) => sql`
+  ${inScope(sql, scope)} ${before === undefined ? sql`` : sql`and f.id < ${before}`}
+  ${origin === undefined ? sql`` : sql`and f.origin = ${origin}`} ${
     q === undefined
       ? sql``
       : sql`and (strpos(lower(split_part(f.key, '/', -1)), lower(${q})) > 0 or f.id = ${q} or f.prediction_id = ${q}

@@ -2,7 +2,7 @@ import { withContext } from "../../kernel/with-context.ts";
 import { formatS3Path } from "./address.rules.ts";
 import { collectDeletedFiles, deleteFile, dropOldUploads } from "./delete-files.ts";
 import type { FilesDeps } from "./files-deps.ts";
-import { holdsNewestFile, listFiles, openOwnedFile, presignDownload, signDownload } from "./read-files.ts";
+import { exportFiles, holdsNewestFile, listFiles, openOwnedFile, presignDownload, signDownload } from "./read-files.ts";
 import { readStorage, refuseBeyondQuota } from "./storage-quota.ts";
 import { storeOutput, storeUpload, withdrawUpload } from "./store-file.ts";
 import { sweepAbandonedFiles } from "./sweep-abandoned-files.ts";
@@ -21,6 +21,7 @@ export function openFiles(deps: FilesDeps) {
       createUploadLink,
       deleteFile,
       dropOldUploads,
+      exportFiles,
       findUploadTarget,
       holdsNewestFile,
       listFiles,

@@ -28,16 +28,49 @@ export async function listFiles(
     selectFiles(database.sql, scope, filter, range),
     countFiles(database.sql, scope, filter),
   ]);
-  const linkTo = async ({ key, size, contentType }: FileEntry): Promise<string | null> => {
-    if (size === null) return null;
-    const shownType = parseMediaType(contentType ?? "") ?? unknownType;
-    return (await blobs.signGet(key, { base, expiresInSeconds: linkSeconds, contentType: shownType })).url;
-  };
-  const entries = rows.map(async (row): Promise<ListedFile> => {
-    const { key, ...shown } = row;
-    return { ...shown, s3Path: formatS3Path({ bucket: blobs.bucket, key }), link: await linkTo(row) };
-  });
-  return { entries: await Promise.all(entries), total };
+  return { entries: await Promise.all(rows.map((row) => listed({ blobs }, row, base))), total };
+}
+
+async function listed(
+  { blobs }: Pick<FilesDeps, "blobs">,
+  { key, ...shown }: FileEntry,
+  base: string,
+): Promise<ListedFile> {
+  const contentType = parseMediaType(shown.contentType ?? "") ?? unknownType;
+  const link =
+    shown.size === null ? null : await blobs.signGet(key, { base, expiresInSeconds: linkSeconds, contentType });
+  return { ...shown, s3Path: formatS3Path({ bucket: blobs.bucket, key }), link: link?.url ?? null };
+}
+
+export interface FileWithContent {
+  file: ListedFile;
+  filename: string;
+  /** Undefined if it was deleted meanwhile. The reader consumes or destroys the body. */
+  open(): Promise<{ size: number; body: Readable } | undefined>;
+}
+
+const exportedAtOnce = 100;
+
+/** All files of a user, newest first, in portions. */
+export async function* exportFiles(
+  { database, blobs }: FilesDeps,
+  scope: Scope,
+  base: string,
+): AsyncGenerator<FileWithContent> {
+  for (let before: string | undefined; ; ) {
+    const page = { limit: exportedAtOnce, offset: 0 };
+    const rows: FileEntry[] = await selectFiles(database.sql, scope, { before }, page);
+    for (const row of rows) {
+      const { key } = row;
+      const open = async () => {
+        const opened = await blobs.open(key);
+        return opened && { size: opened.info.size, body: opened.body };
+      };
+      yield { file: await listed({ blobs }, row, base), filename: filenameOf(key), open };
+    }
+    if (rows.length < exportedAtOnce) return;
+    before = rows.at(-1)?.id;
+  }
 }
 
 const loc = ["query", "s3_path_to_sign"];

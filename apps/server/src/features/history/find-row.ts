@@ -6,7 +6,7 @@ import { describedInput, storedFault, transcriptText } from "../predictions/inde
 import type { HistoryDeps } from "./context.ts";
 import { type LiveRow, selectLiveRows } from "./live-store.ts";
 import type { PredictionRow, ShownPrediction } from "./prediction.ts";
-import { type EndedRow, findDeletedMark, findEndedRow } from "./store.ts";
+import { type DeletedMark, type EndedRow, findDeletedMark, findEndedRow } from "./store.ts";
 
 type Content = Pick<
   ShownPrediction,
@@ -38,7 +38,17 @@ export async function findRow(deps: HistoryDeps, scope: Scope, id: string): Prom
   const ended = await findEndedRow(sql, scope, id);
   if (ended) return endedFound(ended);
   const [mark, usage] = await Promise.all([findDeletedMark(sql, scope, id), findCall(sql, scope, id, timeOfId(id))]);
-  if (!usage) return undefined;
+  return usage && usageFound(usage, mark);
+}
+
+/** The same for a prediction that has ended and whose usage is known. */
+export async function foundOfUsage(deps: HistoryDeps, scope: Scope, usage: UsageRow): Promise<Found> {
+  const { sql } = deps.database;
+  const ended = await findEndedRow(sql, scope, usage.requestId);
+  return ended ? endedFound(ended) : usageFound(usage, await findDeletedMark(sql, scope, usage.requestId));
+}
+
+function usageFound(usage: UsageRow, mark: DeletedMark | undefined): Found {
   const inputState: InputState = mark ? "deleted" : usage.route === "agent" ? "not_kept" : "expired";
   return {
     row: { ...rowOfUsage(usage), ...(mark && { createdAt: mark.createdAt, startedAt: mark.startedAt }) },

@@ -3,6 +3,7 @@ import type { Files } from "../files/index.ts";
 import type { Predictions } from "../predictions/index.ts";
 import type { HistoryDeps } from "./context.ts";
 import { deleteContent } from "./delete-content.ts";
+import { exportPredictions } from "./export-predictions.ts";
 import { listPredictions } from "./list-predictions.ts";
 import { readPrediction } from "./read-prediction.ts";
 
@@ -20,5 +21,5 @@ export function openHistory({
     linksOf: (id, output, base) => predictions.linksOf(id, output as Parameters<Predictions["linksOf"]>[1], base),
     linkOf: async (s3Path, base) => (await files.presignDownload({ s3Path, base })).url,
   };
-  return withContext(context, { listPredictions, readPrediction, deleteContent });
+  return withContext(context, { exportPredictions, listPredictions, readPrediction, deleteContent });
 }

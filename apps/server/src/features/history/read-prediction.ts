@@ -2,7 +2,7 @@ import { fault } from "../../kernel/errors.ts";
 import type { Scope } from "../accounts/index.ts";
 import type { HistoryDeps } from "./context.ts";
 import { describeRows } from "./describe-rows.ts";
-import { findRow } from "./find-row.ts";
+import { type Found, findRow } from "./find-row.ts";
 import type { ShownPrediction } from "./prediction.ts";
 import { findWebhook } from "./store.ts";
 
@@ -13,13 +13,24 @@ export async function readPrediction(
   base: string,
 ): Promise<ShownPrediction> {
   const found = await findRow(deps, scope, id);
-  if (!found) throw fault("not_found", "Prediction not found");
+  const shown = found && (await showFound(deps, scope, found, base));
+  if (!shown) throw fault("not_found", "Prediction not found");
+  return shown;
+}
+
+/** Adds names, previews, links and the webhook. */
+export async function showFound(
+  deps: HistoryDeps,
+  scope: Scope,
+  found: Found,
+  base: string,
+): Promise<ShownPrediction | undefined> {
+  const { id } = found.row;
   const { output } = found.content;
   const [[listed], files, webhook] = await Promise.all([
     describeRows(deps, scope, [found.row], base),
     output ? deps.linksOf(id, output, base) : {},
     found.row.route === "async" && found.row.status !== null ? findWebhook(deps.database.sql, scope.userId, id) : null,
   ]);
-  if (!listed) throw fault("not_found", "Prediction not found");
-  return { ...listed, ...found.content, files, webhook };
+  return listed && { ...listed, ...found.content, files, webhook };
 }

@@ -23,7 +23,9 @@ import type { FetchCogSchema } from "./import-schemas.ts";
 import type { Model, SeedModel } from "./model.ts";
 import { createModelMemory } from "./model-memory.ts";
 import { restoreModel } from "./seed-models.ts";
-import { changesChannel, findModel, findModelRow } from "./store.ts";
+import { changesChannel, findModel, findModelRow, selectOwned } from "./store.ts";
+
+const exportedAtOnce = 100;
 
 export type Models = Awaited<ReturnType<typeof openModels>>;
 
@@ -83,6 +85,15 @@ export async function openModels({
       takeDownModel,
       targetOf,
     }),
+    /** All models of a user. */
+    async *exportModels(ownerId: string): AsyncGenerator<Model> {
+      for (let after = ""; ; ) {
+        const page: Model[] = await selectOwned(database.sql, ownerId, after, exportedAtOnce);
+        yield* page;
+        if (page.length < exportedAtOnce) return;
+        after = page.at(-1)?.name ?? "";
+      }
+    },
     /** The model of an accepted prediction, also if it was retired since. */
     async getAccepted(id: string, endpointId: string): Promise<Model | undefined> {
       const live = await getModel(context, endpointId);

@@ -199,6 +199,14 @@ export interface ListFilter {
 const mentions = (sql: Sql, q: string) =>
   sql`(strpos(m.search_text, lower(${q})) > 0 or strpos(m.search_description, lower(${q})) > 0)`;
 
+/** Also of a disabled owner. `after`: the last name of the page before. */
+export async function selectOwned(sql: Sql, ownerId: string, after: string, limit: number): Promise<Model[]> {
+  const rows = await sql<ModelRow[]>`
+    select ${columns(sql)} from models m join users u on u.id = m.owner_id
+    where m.owner_id = ${ownerId} and m.retired_at is null and m.name > ${after} order by m.name limit ${limit}`;
+  return rows.map((row) => toStored(row).model);
+}
+
 /** An index chooses the page; manifests are read only for that page. */
 export async function listPage(
   sql: Sql,

@@ -15,7 +15,7 @@ import { type EarlierItems, openEarlierItems } from "./earlier-items.ts";
 import { customToolsIn, outputItemsOf } from "./output-items.ts";
 import { type Item, type NewTurn, nothingYet, type StoredTurn, type TurnEnd, turnEndOf } from "./response.ts";
 import { type SealedThoughts, sealedThoughts } from "./sealed-thoughts.ts";
-import { deleteTurn, endTurn, findInput, findTurn, insertTurn } from "./store.ts";
+import { deleteTurn, endTurn, findInput, findTurn, insertTurn, selectTurns } from "./store.ts";
 
 export interface ResponsesDeps {
   database: Database;
@@ -29,6 +29,8 @@ export interface Responses {
   /** With the current state of a background turn. Rejects if the turn does not exist. */
   find(scope: Scope, id: string): Promise<StoredTurn>;
   inputOf(scope: Scope, id: string): Promise<Item[]>;
+  /** All turns of a user, newest first. */
+  export(userId: string): AsyncGenerator<StoredTurn & { input: Item[] }>;
   /** Rejects if the turn does not run in the background. Returns its state afterwards. */
   cancel(scope: Scope, id: string): Promise<StoredTurn>;
   /** Deletes the turn and what its prediction said. Work in the background is cancelled. */
@@ -38,6 +40,9 @@ export interface Responses {
   earlier: EarlierItems;
   thoughts: SealedThoughts;
 }
+
+/** Turns can be large. */
+const exportedAtOnce = 10;
 
 export function openResponses({ database, vault, predictions }: ResponsesDeps): Responses {
   const { sql } = database;
@@ -79,6 +84,14 @@ export function openResponses({ database, vault, predictions }: ResponsesDeps): 
       const input = isId("response", id) ? await findInput(sql, scope, id) : undefined;
       if (!input) throw notFound(id);
       return input;
+    },
+    async *export(userId) {
+      for (let before: string | undefined; ; ) {
+        const turns: (StoredTurn & { input: Item[] })[] = await selectTurns(sql, userId, before, exportedAtOnce);
+        yield* turns;
+        if (turns.length < exportedAtOnce) return;
+        before = turns.at(-1)?.id;
+      }
     },
     async cancel(scope, id) {
       const turn = await find(scope, id);

@@ -63,6 +63,19 @@ export async function findInput(sql: Sql, scope: Scope, id: string): Promise<Ite
   return row?.input;
 }
 
+/** With its input, newest first. `before`: the last id of the page before. */
+export async function selectTurns(
+  sql: Sql,
+  userId: string,
+  before: string | undefined,
+  limit: number,
+): Promise<(StoredTurn & { input: Item[] })[]> {
+  return sql<(StoredTurn & { input: Item[] })[]>`
+    select ${turnColumns(sql)}, r.input from responses r
+    where r.user_id = ${userId} ${before === undefined ? sql`` : sql`and r.id < ${before}`}
+    order by r.id desc limit ${limit}`;
+}
+
 export async function deleteTurn(sql: Sql, scope: Scope, id: string): Promise<boolean> {
   const rows = await sql`
     with gone as (

@@ -20,6 +20,7 @@ import { type ConversationEnd, type ConversationRequest, converse } from "./conv
 import { createChild } from "./create-child.ts";
 import { type CreatedRun, type CreateRunRequest, createRun } from "./create-run.ts";
 import {
+  exportRuns,
   type ListRunsQuery,
   listOwnRuns,
   listRunsOfAgent,
@@ -74,6 +75,8 @@ export interface Runs {
   show(caller: Caller, seen: readonly SeenRun[]): Promise<ShownRun[]>;
   listOfAgent(caller: Caller, agentId: string, query: ListRunsQuery): Promise<Page<SeenRun>>;
   listOwn(caller: Caller, query: ListRunsQuery): Promise<Page<SeenRun>>;
+  /** All runs of the caller with its descendants. */
+  export(caller: Caller): AsyncGenerator<ShownRun>;
   /** Resolves when the run ends, after the time, or when this node shuts down. */
   awaitEnd(run: Run, milliseconds: number, signal?: AbortSignal, options?: { orAsking?: boolean }): Promise<Run>;
   cancel(caller: Caller, id: string): Promise<Run>;
@@ -182,6 +185,7 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
     readOwn: (caller, id) => readOwnRun(context, caller, id),
     listOfAgent: (caller, agentId, query) => listRunsOfAgent(context, caller, agentId, query),
     listOwn: (caller, query) => listOwnRuns(context, caller, query),
+    export: (caller) => exportRuns(context, caller),
     async awaitEnd(run, milliseconds, signal, { orAsking = false } = {}) {
       if (milliseconds <= 0 || run.completedAt !== null || (orAsking && isAsking(run))) return run;
       return (await feed.untilEnded(run.id, milliseconds, { signal, seenLive: true, isReader: true, orAsking })) ?? run;

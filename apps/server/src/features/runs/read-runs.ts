@@ -5,7 +5,7 @@ import type { Moment } from "../billing/index.ts";
 import type { RunsContext } from "./context.ts";
 import { type Run, runNotFound } from "./run.ts";
 import { type RunAgent, readRunAgents } from "./run-names.ts";
-import { findRun, selectRuns } from "./store.ts";
+import { findRun, type RunPlace, selectRuns, selectRunsAfter } from "./store.ts";
 import { readTimes } from "./trace/read-times.ts";
 import type { TimeSpent } from "./trace/waited-time.rules.ts";
 
@@ -81,6 +81,22 @@ export interface ListRunsQuery {
   /** Only children of this run. */
   parentId?: string | undefined;
   threadId?: string | undefined;
+}
+
+const exportedAtOnce = 500;
+
+/** All runs of the caller with its descendants, newest first. Inputs and outputs are read one by one. */
+export async function* exportRuns(context: RunsContext, caller: Pick<Caller, "userId">): AsyncGenerator<ShownRun> {
+  const { sql } = context.database;
+  for (let last: RunPlace | undefined; ; ) {
+    const places: RunPlace[] = await selectRunsAfter(sql, caller.userId, last, exportedAtOnce);
+    for (const { id } of places) {
+      const run = await findRun(sql, id);
+      if (run) yield* await showRuns(context, caller, [{ run, as: "caller" }]);
+    }
+    if (places.length < exportedAtOnce) return;
+    last = places.at(-1);
+  }
 }
 
 /**

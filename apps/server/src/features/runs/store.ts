@@ -82,6 +82,25 @@ export async function selectRuns(
   return { entries, total: counted?.total ?? 0 };
 }
 
+export interface RunPlace {
+  id: string;
+  /** With microseconds. */
+  createdAt: Moment;
+}
+
+/** Runs of a user with their descendants, newest first. `last`: where the page before ended. */
+export async function selectRunsAfter(
+  sql: Sql,
+  userId: string,
+  last: RunPlace | undefined,
+  limit: number,
+): Promise<RunPlace[]> {
+  const rest = last ? sql`and (created_at, id) < (${last.createdAt}::text::timestamptz, ${last.id})` : sql``;
+  return sql<RunPlace[]>`
+    select id, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "createdAt"
+    from runs where user_id = ${userId} ${rest} order by runs.created_at desc, id desc limit ${limit}`;
+}
+
 export async function listSteps(sql: Sql, runId: string): Promise<(Step & { predictionId: string })[]> {
   return sql<(Step & { predictionId: string })[]>`
     select n, kind, message, prompt, prediction_id as "predictionId" from run_steps where run_id = ${runId} order by n`;

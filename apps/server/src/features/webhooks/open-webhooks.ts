@@ -16,6 +16,7 @@ import {
   markForResend,
   selectAttempts,
   selectDeliveries,
+  selectDeliveryIds,
 } from "./store.ts";
 import {
   type Delivery,
@@ -38,6 +39,8 @@ export interface Webhooks {
     range: { limit: number; offset: number },
   ): Promise<{ deliveries: Delivery[]; total: number }>;
   read(scope: Scope, id: string): Promise<DeliveryDetails>;
+  /** All deliveries of a user, newest first. */
+  export(userId: string): AsyncGenerator<DeliveryDetails>;
   /** Sends a made-up result once. */
   sendTest(userId: string, url: string): Promise<Delivery>;
   /** In any status, under the same id and with a new retry schedule. */
@@ -48,6 +51,7 @@ export interface Webhooks {
 }
 
 const shownAttempts = 50;
+const exportedAtOnce = 500;
 const unrecorded =
   "The result of this attempt was not stored: the server stopped during it, or an earlier version of Gantry sent it.";
 const mostPendingTests = 10;
@@ -97,6 +101,19 @@ export function openWebhooks(deps: { database: Database; vault: Vault; clock: Cl
     }
   }
 
+  async function find(scope: Scope, id: string): Promise<DeliveryDetails | undefined> {
+    const row = await findDelivery(database.sql, scope, id);
+    if (!row) return undefined;
+    const { payload, ...listed } = row;
+    const attempts = await selectAttempts(database.sql, id, shownAttempts);
+    return {
+      ...toDelivery(listed, urlOf(row)),
+      headers: headersFor(row),
+      payload: payloadOf(payload),
+      attemptLog: attempts.map((one) => (one.at === null ? { ...one, error: unrecorded } : one)),
+    };
+  }
+
   return {
     seal: (owner, webhook) => sealWebhook(vault, owner, webhook),
     async list(scope, filter, range) {
@@ -104,16 +121,20 @@ export function openWebhooks(deps: { database: Database; vault: Vault; clock: Cl
       return { deliveries: rows.map((row) => toDelivery(row, urlOf(row))), total };
     },
     async read(scope, id) {
-      const row = await findDelivery(database.sql, scope, id);
-      if (!row) throw fault("not_found", "Delivery not found");
-      const { payload, ...listed } = row;
-      const attempts = await selectAttempts(database.sql, id, shownAttempts);
-      return {
-        ...toDelivery(listed, urlOf(row)),
-        headers: headersFor(row),
-        payload: payloadOf(payload),
-        attemptLog: attempts.map((one) => (one.at === null ? { ...one, error: unrecorded } : one)),
-      };
+      const details = await find(scope, id);
+      if (!details) throw fault("not_found", "Delivery not found");
+      return details;
+    },
+    async *export(userId) {
+      for (let before: string | undefined; ; ) {
+        const ids: string[] = await selectDeliveryIds(database.sql, userId, before, exportedAtOnce);
+        for (const id of ids) {
+          const details = await find(everythingOf(userId), id);
+          if (details) yield details;
+        }
+        if (ids.length < exportedAtOnce) return;
+        before = ids.at(-1);
+      }
     },
     async sendTest(userId, url) {
       if ((await countPendingTests(database.sql, userId)) >= mostPendingTests) {

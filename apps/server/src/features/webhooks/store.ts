@@ -102,6 +102,20 @@ export interface DeliveryFilter {
   status?: DeliveryStatus | undefined;
 }
 
+/** Newest first. `before`: the last id of the page before. */
+export async function selectDeliveryIds(
+  sql: Sql,
+  userId: string,
+  before: string | undefined,
+  limit: number,
+): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from webhook_deliveries
+    where user_id = ${userId} ${before === undefined ? sql`` : sql`and id < ${before}`}
+    order by id desc limit ${limit}`;
+  return rows.map(({ id }) => id);
+}
+
 export async function selectDeliveries(
   sql: Sql,
   scope: Scope,

@@ -32,22 +32,7 @@ export function accountRoutes(app: FastifyInstance, { billing, series, storageOf
     return accountDocument(request.baseUrl, version);
   });
 
-  route(app, readMe, async ({ caller: { userId, username, role, plan, team } }): Promise<MeRecord> => {
-    const [{ balance, reserved }, { used, allowed }] = await Promise.all([billing.walletOf(userId), storageOf(userId)]);
-    return {
-      id: userId,
-      username,
-      kind: team ? "team" : "person",
-      role,
-      team_role: team?.role ?? null,
-      acting_user: team?.member.username ?? null,
-      plan,
-      balance: dollarsOfMicros(balance),
-      reserved: dollarsOfMicros(reserved),
-      currency: "USD",
-      storage: { used_bytes: used, allowed_bytes: allowed ?? null },
-    };
-  });
+  route(app, readMe, ({ caller }) => readAccount({ billing, storageOf }, caller));
 
   route(app, listUsage, { unchecked: "query" }, async ({ caller, request, reply }) => {
     const scope = scopeOf(caller);
@@ -109,6 +94,26 @@ export function accountRoutes(app: FastifyInstance, { billing, series, storageOf
       handler: async () => {},
     });
   }
+}
+
+export async function readAccount(
+  { billing, storageOf }: Pick<AccountApiDeps, "billing" | "storageOf">,
+  { userId, username, role, plan, team }: Caller,
+): Promise<MeRecord> {
+  const [{ balance, reserved }, { used, allowed }] = await Promise.all([billing.walletOf(userId), storageOf(userId)]);
+  return {
+    id: userId,
+    username,
+    kind: team ? "team" : "person",
+    role,
+    team_role: team?.role ?? null,
+    acting_user: team?.member.username ?? null,
+    plan,
+    balance: dollarsOfMicros(balance),
+    reserved: dollarsOfMicros(reserved),
+    currency: "USD",
+    storage: { used_bytes: used, allowed_bytes: allowed ?? null },
+  };
 }
 
 /** Where expenses are served, and the first segments there that belong to other routes and so are not usernames. */

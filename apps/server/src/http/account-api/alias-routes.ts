@@ -50,6 +50,6 @@ export async function aliasRoutes(app: FastifyInstance, { models }: AliasRouteDe
   });
 }
 
-function aliasToWire({ name, model, createdAt, updatedAt }: Alias): AliasRecord {
+export function aliasToWire({ name, model, createdAt, updatedAt }: Alias): AliasRecord {
   return { name, model, created_at: createdAt.toISOString(), updated_at: updatedAt.toISOString() };
 }

@@ -35,7 +35,7 @@ export async function auditRoutes(app: FastifyInstance, { audit }: AuditRouteDep
     const { page, filter } = readAuditQuery(ownAuditQuery, query);
     const { entries, total } = await audit.list({ ...filter, concerning: caller.userId }, rangeOf(page));
     return listEnvelope(
-      entries.map((record) => toOwner(toWire(record), caller.userId)),
+      entries.map((record) => auditToOwner(record, caller.userId)),
       page,
       total,
     );
@@ -70,7 +70,8 @@ function toWire({ seq, at, hash, entry }: StoredRecord): AuditRecord {
 }
 
 /** Address and key of another actor are not for the owner of the object. */
-function toOwner(record: AuditRecord, userId: string): AuditRecord {
+export function auditToOwner(stored: StoredRecord, userId: string): AuditRecord {
+  const record = toWire(stored);
   if (record.actor.id === userId) return record;
   return { ...record, origin: null, actor: { ...record.actor, key_id: null, key_public: null } };
 }

@@ -42,7 +42,7 @@ export async function predictionRoutes(app: FastifyInstance, { history }: { hist
   });
 
   route(app, readPrediction, async ({ caller, params: { id }, request }) =>
-    recordToWire(await history.readPrediction(scopeOf(caller), checkedId(id), request.baseUrl), caller),
+    predictionToWire(await history.readPrediction(scopeOf(caller), checkedId(id), request.baseUrl), caller),
   );
 
   route(app, deletePrediction, async ({ caller, params: { id } }) => {
@@ -94,7 +94,7 @@ function summaryToWire(one: ListedPrediction, caller: Caller): PredictionSummary
   };
 }
 
-function recordToWire(one: ShownPrediction, caller: Caller): PredictionRecord {
+export function predictionToWire(one: ShownPrediction, caller: Caller): PredictionRecord {
   return {
     ...summaryToWire(one, caller),
     request_id: one.requestId,

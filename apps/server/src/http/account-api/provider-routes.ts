@@ -28,13 +28,13 @@ function ownRoutes(app: FastifyInstance, providers: Providers): void {
   );
 
   route(app, operations.readProvider, async ({ caller, params }) =>
-    toWire(await providers.readProvider(ownerOf(caller), params.name)),
+    providerToWire(await providers.readProvider(ownerOf(caller), params.name)),
   );
 
   route(app, operations.putProvider, async ({ caller, params, body, reply }) => {
     const { listed, created } = await providers.putProvider(ownerOf(caller), params.name, body);
     if (created) reply.code(201);
-    return toWire(listed);
+    return providerToWire(listed);
   });
 
   route(app, operations.deleteProvider, async ({ caller, params }) => {
@@ -63,13 +63,13 @@ function sharedRoutes(app: FastifyInstance, providers: Providers): void {
   route(app, operations.listSharedProviders, async ({ query }) => pageOf(await providers.listOf(operator), query));
 
   route(app, operations.readSharedProvider, async ({ params }) =>
-    toWire(await providers.readProvider(operator, params.name)),
+    providerToWire(await providers.readProvider(operator, params.name)),
   );
 
   route(app, operations.putSharedProvider, async ({ params, body, reply }) => {
     const { listed, created } = await providers.putProvider(operator, params.name, body);
     if (created) reply.code(201);
-    return toWire(listed);
+    return providerToWire(listed);
   });
 
   route(app, operations.deleteSharedProvider, async ({ params }) => {
@@ -94,10 +94,10 @@ function sharedRoutes(app: FastifyInstance, providers: Providers): void {
 
 function pageOf(listed: readonly ListedProvider[], query: { page: number; page_size: number }) {
   const { limit, offset } = rangeOf(query);
-  return listEnvelope(listed.slice(offset, offset + limit).map(toWire), query, listed.length);
+  return listEnvelope(listed.slice(offset, offset + limit).map(providerToWire), query, listed.length);
 }
 
-function toWire({ provider, owner, models, isHidden }: ListedProvider): ProviderRecord {
+export function providerToWire({ provider, owner, models, isHidden }: ListedProvider): ProviderRecord {
   const { name, type, source, url, secret, headers, query, createdAt, updatedAt } = provider;
   return {
     name,

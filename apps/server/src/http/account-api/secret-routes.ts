@@ -48,6 +48,6 @@ export async function secretRoutes(app: FastifyInstance, { secrets, operatorId }
   route(app, deleteSharedSecret, ({ params }) => secrets.remove(operatorId, params.name));
 }
 
-function secretToWire(row: { name: string; createdAt: Date; updatedAt: Date }): SecretRecord {
+export function secretToWire(row: { name: string; createdAt: Date; updatedAt: Date }): SecretRecord {
   return { name: row.name, created_at: row.createdAt.toISOString(), updated_at: row.updatedAt.toISOString() };
 }

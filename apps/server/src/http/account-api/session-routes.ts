@@ -59,7 +59,7 @@ function requireSessionId(text: string): string {
   return text;
 }
 
-const sessionToWire =
+export const sessionToWire =
   (current: string) =>
   (session: Session): SignedInSessionRecord => ({
     id: session.id,

@@ -57,7 +57,7 @@ export function webhookRoutes(app: FastifyInstance, { webhooks }: Pick<StorageRo
 
   route(app, operations.readDelivery, async ({ caller, params: { id } }) => {
     if (!isId("delivery", id)) throw fault("not_found", "Delivery not found");
-    return detailsToWire(await webhooks.read(scopeOf(caller), id));
+    return deliveryDetailsToWire(await webhooks.read(scopeOf(caller), id));
   });
 
   route(app, operations.sendTestEvent, async ({ caller, body: { url } }) =>
@@ -76,7 +76,7 @@ export function webhookRoutes(app: FastifyInstance, { webhooks }: Pick<StorageRo
   }));
 }
 
-function fileToWire(file: ListedFile): FileRecord {
+export function fileToWire(file: ListedFile): FileRecord {
   return {
     id: file.id,
     s3_path: file.s3Path,
@@ -116,7 +116,12 @@ function kindOf(delivery: Delivery): DeliveryRecord["kind"] {
   return isTest(delivery) ? "test" : "prediction";
 }
 
-function detailsToWire({ headers, payload, attemptLog, ...delivery }: DeliveryDetails): DeliveryDetailsRecord {
+export function deliveryDetailsToWire({
+  headers,
+  payload,
+  attemptLog,
+  ...delivery
+}: DeliveryDetails): DeliveryDetailsRecord {
   return {
     ...deliveryToWire(delivery),
     headers,

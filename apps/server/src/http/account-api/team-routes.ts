@@ -65,7 +65,7 @@ export function teamRoutes(app: FastifyInstance, { accounts, billing }: AccountA
   });
 }
 
-function teamToWire(team: Team, { balance, reserved }: Wallet): TeamRecord {
+export function teamToWire(team: Team, { balance, reserved }: Wallet): TeamRecord {
   return {
     id: team.id,
     name: team.name,
@@ -79,7 +79,7 @@ function teamToWire(team: Team, { balance, reserved }: Wallet): TeamRecord {
   };
 }
 
-function memberToWire({ isHidden, ...member }: SeenMember): MemberRecord {
+export function memberToWire({ isHidden, ...member }: SeenMember): MemberRecord {
   const monthly = shownMonthlyLimit(member.monthlyLimitMicros);
   const dollars = (micros: number | null) => (isHidden || micros === null ? null : dollarsOfMicros(micros));
   return {

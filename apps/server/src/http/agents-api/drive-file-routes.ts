@@ -44,7 +44,7 @@ export function driveFileRoutes(app: FastifyInstance, drives: Drives): void {
         const options = { mode: "create", declaredType, precondition: preconditionOf(request) } as const;
         const { file } = await drives.placeContent(userId, driveId, path, staged, options);
         reply.header("etag", `"${file.etag}"`);
-        return fileRecord(file);
+        return driveFileRecord(file);
       } catch (error) {
         await drives.discardContent(staged);
         throw error;
@@ -89,7 +89,7 @@ export function driveFileRoutes(app: FastifyInstance, drives: Drives): void {
         ));
       }
       reply.header("etag", `"${file.etag}"`);
-      return fileRecord(file);
+      return driveFileRecord(file);
     },
   );
 
@@ -119,6 +119,6 @@ function pathInUrl(request: Pick<FastifyRequest, "params" | "raw">): string {
   return given;
 }
 
-function fileRecord({ path, size, createdAt }: DriveFile): DriveFileRecord {
+export function driveFileRecord({ path, size, createdAt }: DriveFile): DriveFileRecord {
   return { path, size, created_at: createdAt.toISOString() };
 }

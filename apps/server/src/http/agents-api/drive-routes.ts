@@ -64,7 +64,10 @@ export function driveRoutes(drives: Drives, knowledge: DriveIndexes): AgentsRout
 
 type DriveIndexes = Pick<Knowledge, "prepareIndex" | "readIndexes" | "listFiles" | "rebuild">;
 
-function driveRecord({ id, name, description, createdAt }: Drive, index: DriveIndexRecord | undefined): DriveRecord {
+export function driveRecord(
+  { id, name, description, createdAt }: Drive,
+  index: DriveIndexRecord | undefined,
+): DriveRecord {
   return { id, name, description, index: index ?? null, created_at: createdAt.toISOString() };
 }
 

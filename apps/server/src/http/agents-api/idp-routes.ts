@@ -42,7 +42,7 @@ export function idpRoutes(idp: IdpConnector): AgentsRoutes {
   };
 }
 
-function connectorRecord({ domain, tokenLast4, scopes, expiresAt, warnings }: Connector): IdpConnectorRecord {
+export function connectorRecord({ domain, tokenLast4, scopes, expiresAt, warnings }: Connector): IdpConnectorRecord {
   return { domain, token_last4: tokenLast4, scopes, expires_at: expiresAt?.toISOString() ?? null, warnings };
 }
 

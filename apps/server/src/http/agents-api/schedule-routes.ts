@@ -62,7 +62,7 @@ function statusOf(schedule: Schedule): ScheduleStatus {
   return isActive(schedule) && !schedule.isAgentGone ? "active" : "paused";
 }
 
-function scheduleRecord(schedule: Schedule): ScheduleRecord {
+export function scheduleRecord(schedule: Schedule): ScheduleRecord {
   const status = statusOf(schedule);
   return {
     id: schedule.id,

@@ -25,7 +25,7 @@ export function threadRoutes(threads: Threads): AgentsRoutes {
   };
 }
 
-function threadRecord(thread: ShownThread): ThreadRecord {
+export function threadRecord(thread: ShownThread): ThreadRecord {
   return {
     id: thread.id,
     agent_id: thread.agentId,

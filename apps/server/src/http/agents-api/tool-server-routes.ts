@@ -15,9 +15,9 @@ export function toolServerRoutes(toolServers: ToolServers): AgentsRoutes {
     caller: Caller,
     options: { baseUrl: string; isOffline: boolean },
   ): Promise<ToolServerRecord> {
-    if (!mayAuthorize(caller)) return serverRecord(server);
+    if (!mayAuthorize(caller)) return toolServerRecord(server);
     const shown = await toolServers.withLink(server, options);
-    return { ...serverRecord(shown.server), ...(shown.url !== undefined && { authorization_url: shown.url }) };
+    return { ...toolServerRecord(shown.server), ...(shown.url !== undefined && { authorization_url: shown.url }) };
   }
 
   return (app) => {
@@ -75,7 +75,7 @@ function toolListRecord({ tools, unusable, isCut }: ToolList): ServerToolListRec
   };
 }
 
-function serverRecord(server: ToolServer): ToolServerRecord {
+export function toolServerRecord(server: ToolServer): ToolServerRecord {
   return {
     id: server.id,
     name: server.name,

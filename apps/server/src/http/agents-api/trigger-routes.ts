@@ -44,12 +44,12 @@ export function triggerRoutes(triggers: Triggers): AgentsRoutes {
 
     route(app, operations.listTriggerDeliveries, async ({ caller, params, query }) => {
       const { entries, total } = await triggers.readDeliveries(caller, params.trigger_id, query);
-      return { deliveries: entries.map(deliveryRecord), total, limit: query.limit, offset: query.offset };
+      return { deliveries: entries.map(triggerDeliveryRecord), total, limit: query.limit, offset: query.offset };
     });
   };
 }
 
-function triggerRecord(trigger: ListedTrigger): TriggerRecord {
+export function triggerRecord(trigger: ListedTrigger): TriggerRecord {
   const { id, name, input, verification, enabled, overlap, pausedReason } = trigger;
   return {
     id,
@@ -80,7 +80,14 @@ function statusOf({ enabled, pausedReason }: ListedTrigger): TriggerRecord["stat
   return pausedReason === null ? "active" : "paused";
 }
 
-function deliveryRecord({ id, deliveryId, status, reason, runId, createdAt }: TriggerDelivery): TriggerDeliveryRecord {
+export function triggerDeliveryRecord({
+  id,
+  deliveryId,
+  status,
+  reason,
+  runId,
+  createdAt,
+}: TriggerDelivery): TriggerDeliveryRecord {
   return {
     id,
     delivery_id: deliveryId,

@@ -78,6 +78,7 @@ const ofOperations: Readonly<Record<OperationRoute, Access>> = {
   "GET /api/v1/{owner}/{model}/download_s3_url": own,
 
   "GET /api/v2/me": everyKey,
+  "GET /api/v2/export": unlimitedKeys("export data", "manage"),
   "GET /api/v2/usage": own,
   "GET /api/v2/predictions": own,
   "GET /api/v2/predictions/{id}": own,
@@ -138,6 +139,7 @@ const ofOperations: Readonly<Record<OperationRoute, Access>> = {
   "POST /api/v2/admin/users": admins,
   "PATCH /api/v2/admin/users/{username}": admins,
   "GET /api/v2/admin/users/{username}": admins,
+  "GET /api/v2/admin/users/{username}/export": admins,
   "GET /api/v2/admin/users/{username}/keys": admins,
   "POST /api/v2/admin/users/{username}/keys": admins,
   "PATCH /api/v2/admin/users/{username}/keys/{id}": admins,

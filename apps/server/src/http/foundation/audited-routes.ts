@@ -128,6 +128,9 @@ const ofOperations: Readonly<Record<ChangingRoute, Audited>> = {
 };
 
 const ofOtherRoutes: Readonly<Record<string, Audited>> = {
+  // Change nothing, but all data leaves the server.
+  "GET /api/v2/export": ["user.export"],
+  "GET /api/v2/admin/users/{username}/export": ["user.export"],
   "POST /console/api/session": ["session.open", "session.refuse"],
   "DELETE /console/api/session": ["session.close"],
   "POST /console/api/authorization": ["key.create"],

@@ -30,7 +30,7 @@ export const batchesRoutes: DoorRoutes = (app, { batches }) => {
   );
 };
 
-function batchToWire(batch: Batch): BatchRecord {
+export function batchToWire(batch: Batch): BatchRecord {
   const { status, errors, total, completed, failed, endedAt } = batch;
   const endedAs = (wanted: Batch["status"]) => (status === wanted ? seconds(endedAt) : null);
   return {

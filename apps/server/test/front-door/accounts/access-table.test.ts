@@ -73,6 +73,7 @@ const samples: Record<string, () => Sample> = {
   }),
   "GET /api/v2/openapi.json": () => ({}),
   "GET /api/v2/me": () => ({}),
+  "GET /api/v2/export": () => ({}),
   "GET /api/v2/usage": () => ({}),
   "GET /api/v2/predictions": () => ({}),
   "GET /api/v2/predictions/{id}": () => ({ ids: { id: ids.predictionId ?? "" } }),
@@ -133,6 +134,7 @@ const samples: Record<string, () => Sample> = {
   "GET /api/v2/admin/users": () => ({}),
   "POST /api/v2/admin/users": () => json({ username: "dave" }),
   "GET /api/v2/admin/users/{username}": () => ({}),
+  "GET /api/v2/admin/users/{username}/export": () => ({}),
   "GET /api/v2/admin/users/{username}/keys": () => ({}),
   "PATCH /api/v2/admin/users/{username}/keys/{id}": () =>
     json({ name: "same" }, { ids: { id: unknownIds.id ?? "" }, whole: 404 }),

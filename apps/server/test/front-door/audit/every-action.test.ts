@@ -141,6 +141,11 @@ const steps: readonly Step[] = [
     options: json({ amount: 3, reason: "gift" }),
     has: { after: { amount: 3, reason: "gift", balance: 3 } },
   },
+  { row: "GET /api/v2/export", has: { object: { name: "admin" }, owner: { username: "admin" }, after: null } },
+  {
+    row: "GET /api/v2/admin/users/{username}/export",
+    has: { object: { name: "alice" }, owner: { username: "alice" } },
+  },
   { row: "POST /api/v2/teams", options: json({ name: "lab" }), has: { owner: { username: "lab" } } },
   {
     row: "POST /api/v2/teams/{team}/members",

@@ -25,6 +25,17 @@ const failureOf = (promise: Promise<unknown>): Promise<GantryError> =>
 const fieldsOf = ({ issues }: GantryError) => issues.map(({ loc }) => loc.join(".")).sort();
 
 describe("an admin", () => {
+  test("exports the data of a user, who exports the same", async () => {
+    const key = await gantry.newUser("exported");
+    for (const start of [() => as(key).account.export({ files: false }), () => client.admin.users.export("exported")]) {
+      const { headers, body } = await start();
+      expect(headers.get("content-disposition")).toMatch(/^attachment; filename="gantry-exported-.*\.tar\.gz"$/);
+      const plain = body?.pipeThrough(new DecompressionStream("gzip"));
+      expect(await new Response(plain).text()).toContain('"complete": true');
+    }
+    expect(await failureOf(as(key).admin.users.export("exported"))).toMatchObject({ status: 403 });
+  });
+
   test("creates and changes users, and gives them keys and credit", async () => {
     const made = await client.admin.users.create({ username: "ann", password: "long enough", plan: "pro" });
     expect(made).toEqual({

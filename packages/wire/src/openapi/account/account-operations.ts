@@ -1,10 +1,12 @@
 import { datedListQuery, expensesQuery, managementPage } from "../../account-queries.ts";
 import { changeKeyBody, createKeyBody, keyRecord, meRecord, rotateKeyBody } from "../../accounts.ts";
 import { auditRecord, ownAuditQuery } from "../../audit.ts";
+import { exportQuery } from "../../exports.ts";
 import { expensesRecord, ledgerEntryRecord, usageRecord } from "../../money.ts";
 import { seriesQuery, seriesRecord } from "../../series.ts";
 import { makeSignInLinkBody, signInLinkRecord } from "../../sign-in.ts";
 import { groupOf } from "../operation.ts";
+import { archive, exportArchive } from "./export-archive.ts";
 
 export const accountGroup = groupOf("/api/v2", {
   tag: "Account",
@@ -16,6 +18,15 @@ export const accountGroup = groupOf("/api/v2", {
       path: "/me",
       summary: "Read your account",
       answer: meRecord,
+    },
+    exportAccount: {
+      method: "get",
+      path: "/export",
+      summary: "Download all data of your account",
+      description: archive("Of a team: for its admins and owners. Not for keys with limits."),
+      answer: exportArchive,
+      query: exportQuery,
+      fails: [403, 409, 429],
     },
     listUsage: {
       method: "get",

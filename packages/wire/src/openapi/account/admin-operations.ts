@@ -10,9 +10,11 @@ import {
   userRecord,
 } from "../../accounts.ts";
 import { auditQuery, auditRecord } from "../../audit.ts";
+import { exportQuery } from "../../exports.ts";
 import { creditBody, creditRecord, ledgerEntryRecord, ledgerRecord, overviewRecord } from "../../money.ts";
 import { takeDownBody, takeDownRecord } from "../../take-downs.ts";
 import { groupOf } from "../operation.ts";
+import { archive, exportArchive } from "./export-archive.ts";
 
 const takeDownDescription = (kind: "agent" | "model") =>
   `From then on only the owner sees or runs the ${kind}; work in progress continues. The owner reads the reason and cannot publish again until an admin restores it.`;
@@ -76,6 +78,15 @@ export const adminGroup = groupOf("/api/v2", {
       example: { monthly_limit: 20 },
       answer: keyRecord,
       fails: [409],
+    },
+    exportUser: {
+      method: "get",
+      path: "/admin/users/{username}/export",
+      summary: "Download all data of a user or a team",
+      description: archive("For legal requests. Disabled users too."),
+      answer: exportArchive,
+      query: exportQuery,
+      fails: [404, 409, 429],
     },
     listKeysOf: {
       method: "get",
