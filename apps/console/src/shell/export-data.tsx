@@ -5,6 +5,7 @@ import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Checkbox } from "../ui/field.tsx";
 import { bytes as sizeOf } from "../ui/format.ts";
+import { Failure } from "../ui/notice.tsx";
 import { saveFile } from "../ui/save-file.ts";
 import { toast } from "../ui/toast.ts";
 
@@ -57,6 +58,11 @@ export function ExportData({ username, start }: ExportDataProps) {
           disabled={exporting.isPending}
           onChange={(event) => setFiles(event.target.checked)}
         />
+        {exporting.isError && (
+          <div className="mt-4">
+            <Failure error={exporting.error} />
+          </div>
+        )}
         <div className="mt-4 flex items-center justify-end gap-2">
           <span className="mr-auto text-muted" aria-live="polite">
             {exporting.isPending && `${sizeOf(received)} received`}

@@ -133,7 +133,7 @@ function Data({ username }: { username: string }) {
       name="Data"
       action={<ExportData username={username} start={(options) => api.admin.users.export(username, options)} />}
     >
-      Everything that {username} has, in one archive. The audit log records the download.
+      Everything of {username} in one archive.
     </Row>
   );
 }

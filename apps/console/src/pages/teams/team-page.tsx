@@ -1,7 +1,9 @@
 import type { MemberRecord, TeamRecord, TeamUsageRecord } from "@gantry/sdk";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { api } from "../../api/client.ts";
 import { actingTeam } from "../../api/fetch-as-console.ts";
+import { ExportData } from "../../shell/export-data.tsx";
 import { useSession } from "../../shell/session.ts";
 import { switchTo } from "../../shell/team-switch.tsx";
 import { Badge } from "../../ui/badge.tsx";
@@ -26,10 +28,13 @@ export function TeamPage() {
       title={name}
       lead="Members act for the team with their own sign-in and keys."
       actions={
-        name !== actingTeam() && (
+        name !== actingTeam() ? (
           <Button kind="primary" onClick={() => switchTo(name)}>
             Act for team
           </Button>
+        ) : (
+          team.data &&
+          team.data.role !== "member" && <ExportData username={name} start={(options) => api.account.export(options)} />
         )
       }
     >
