@@ -1,12 +1,14 @@
 import type { Scope } from "../accounts/index.ts";
-import { exportUsage } from "../billing/index.ts";
+import { exportUsage, type UsageRow } from "../billing/index.ts";
 import type { HistoryDeps } from "./context.ts";
-import { findRow, foundOfUsage } from "./find-row.ts";
+import { describeRows } from "./describe-rows.ts";
+import { findRow, foundOfUsage, rowOfUsage } from "./find-row.ts";
 import { selectLive } from "./live-store.ts";
 import type { ShownPrediction } from "./prediction.ts";
-import { showFound } from "./read-prediction.ts";
+import { linksAndWebhook, showFound } from "./read-prediction.ts";
 
 const wholeRange = { from: undefined, to: undefined };
+const describedAtOnce = 100;
 const mostLive = 20_000;
 
 /**
@@ -26,11 +28,29 @@ export async function* exportPredictions(
   }
   const listed = new Set(ids);
   for await (const portion of await exportUsage(deps.database, scope, wholeRange)) {
-    for (const usage of portion) {
-      // Sales of agents have no prediction; live predictions may have ended meanwhile.
-      if (usage.modelName.startsWith("agents/") || listed.has(usage.requestId)) continue;
-      const shown = await showFound(deps, scope, await foundOfUsage(deps, scope, usage), base);
-      if (shown) yield shown;
+    // Sales of agents have no prediction; live predictions may have ended meanwhile.
+    const rest = portion.filter(
+      ({ modelName, requestId }) => !modelName.startsWith("agents/") && !listed.has(requestId),
+    );
+    for (let at = 0; at < rest.length; at += describedAtOnce) {
+      yield* showEnded(deps, scope, rest.slice(at, at + describedAtOnce), base);
     }
+  }
+}
+
+/** Names and previews are read for all, contents one by one. */
+async function* showEnded(
+  deps: HistoryDeps,
+  scope: Scope,
+  usages: readonly UsageRow[],
+  base: string,
+): AsyncGenerator<ShownPrediction> {
+  const described = await describeRows(deps, scope, usages.map(rowOfUsage), base);
+  for (const [n, usage] of usages.entries()) {
+    const found = await foundOfUsage(deps, scope, usage);
+    const row = described[n];
+    if (!row) continue;
+    const added = await linksAndWebhook(deps, scope, found, base);
+    yield { ...row, endedAt: found.row.endedAt, ...found.content, ...added };
   }
 }

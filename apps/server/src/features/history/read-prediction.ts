@@ -25,12 +25,22 @@ export async function showFound(
   found: Found,
   base: string,
 ): Promise<ShownPrediction | undefined> {
-  const { id } = found.row;
-  const { output } = found.content;
-  const [[listed], files, webhook] = await Promise.all([
+  const [[listed], added] = await Promise.all([
     describeRows(deps, scope, [found.row], base),
-    output ? deps.linksOf(id, output, base) : {},
-    found.row.route === "async" && found.row.status !== null ? findWebhook(deps.database.sql, scope.userId, id) : null,
+    linksAndWebhook(deps, scope, found, base),
   ]);
-  return listed && { ...listed, ...found.content, files, webhook };
+  return listed && { ...listed, ...found.content, ...added };
+}
+
+export async function linksAndWebhook(
+  deps: HistoryDeps,
+  { userId }: Scope,
+  { row: { id, route, status }, content: { output } }: Found,
+  base: string,
+): Promise<Pick<ShownPrediction, "files" | "webhook">> {
+  const [files, webhook] = await Promise.all([
+    output ? deps.linksOf(id, output, base) : {},
+    route === "async" && status !== null ? findWebhook(deps.database.sql, userId, id) : null,
+  ]);
+  return { files, webhook };
 }
