@@ -4,6 +4,7 @@ import type { Billing } from "../../features/billing/index.ts";
 import { type ExportPart, everyEntry } from "../../features/exports/index.ts";
 import type { Storage } from "../../features/files/index.ts";
 import type { Models } from "../../features/models/index.ts";
+import { type Notices, noticeRecord } from "../../features/notices/index.ts";
 import type { Providers } from "../../features/providers/index.ts";
 import type { Secrets } from "../../features/secrets/index.ts";
 import { readAccount } from "../account-api/account-routes.ts";
@@ -21,6 +22,7 @@ export interface AccountPartDeps {
   billing: Billing;
   audit: Pick<Audit, "export">;
   models: Models;
+  notices: Pick<Notices, "list" | "readSettings">;
   providers: Providers;
   secrets: Secrets;
   storageOf(userId: string): Promise<Storage>;
@@ -30,7 +32,7 @@ const wholeRange = { from: undefined, to: undefined };
 
 /** The account itself: who has access, what it costs, and what is set up for calling models. */
 export function accountParts(deps: AccountPartDeps): ExportPart[] {
-  const { accounts, billing, audit, models, providers, secrets } = deps;
+  const { accounts, billing, audit, models, notices, providers, secrets } = deps;
   return [
     {
       lists: {
@@ -105,6 +107,8 @@ export function accountParts(deps: AccountPartDeps): ExportPart[] {
       lists: {
         usage: "Ended predictions and bought runs with tokens and prices.",
         ledger: "All movements of the balance.",
+        notices: "Notices of low balances and budgets.",
+        notice_settings: "When the account is notified.",
         audit: "Actions of the account, and of others on what it owns.",
       },
       async *read({ caller }) {
@@ -116,6 +120,12 @@ export function accountParts(deps: AccountPartDeps): ExportPart[] {
           ({ id }) => String(id),
         );
         for await (const entry of entries) yield { list: "ledger", record: entryToWire(entry) };
+        const noticed = everyEntry(
+          (page) => notices.list(caller, { onlyOpen: false, ...page }),
+          ({ id }) => id,
+        );
+        for await (const notice of noticed) yield { list: "notices", record: noticeRecord(notice) };
+        yield { list: "notice_settings", record: await notices.readSettings(caller) };
         for await (const records of audit.export({ concerning: caller.userId })) {
           for (const stored of records) yield { list: "audit", record: auditToOwner(stored, caller.userId) };
         }
