@@ -1,4 +1,5 @@
 import type {
+  AccountDeletionRecord,
   AuditRecord,
   ChangeKeyBody,
   ChangePasswordBody,
@@ -51,6 +52,8 @@ export interface ExportOptions {
 
 export interface Account {
   me(options?: CallOptions): Promise<MeRecord>;
+  /** Deletes your account. Your username confirms it. */
+  delete(confirmation: { username: string }, options?: CallOptions): Promise<AccountDeletionRecord>;
   /** One page, newest first. */
   usage(options?: TimeRange & PageQuery & CallOptions): Promise<Page<UsageRecord>>;
   /** Iterates over all entries, newest first, page by page. */
@@ -109,6 +112,8 @@ export function account(transport: Transport): Account {
   const { json, send, download } = transport;
   const all: Account = {
     me: async ({ signal } = {}) => json({ ...at("GET /api/v2/me"), signal }),
+    delete: async ({ username }, { signal } = {}) =>
+      json({ ...at("DELETE /api/v2/me"), json: { username }, signal }),
     usage: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/usage"), query: { ...query }, signal }),
     eachUsage: (options = {}) =>
       eachOfThePast(

@@ -1,4 +1,5 @@
 import type {
+  AccountDeletionRecord,
   AuditRecord,
   ChangeKeyBody,
   ChangeUserBody,
@@ -34,6 +35,8 @@ export interface AdminUsers {
   create(user: CreateUserBody, options?: CallOptions): Promise<UserRecord>;
   /** Send only the fields to change; `disabled: true` closes the account, `password: null` removes the password. */
   update(username: string, change: ChangeUserBody, options?: CallOptions): Promise<UserRecord>;
+  /** Deletes a user or a team, and in the background everything that it stored. */
+  delete(username: string, options?: CallOptions): Promise<AccountDeletionRecord>;
   /** Creates a key for a user. The answer shows it once, in `key`. */
   createKey(username: string, key?: CreateKeyBody, options?: CallOptions): Promise<KeyRecord>;
   /** One page of a user's keys, newest first, without the secrets. */
@@ -158,6 +161,8 @@ function users({ json, send, download, retries }: Transport): AdminUsers {
     create: async (user, { signal } = {}) => json({ ...at("POST /api/v2/admin/users"), json: user, signal }),
     update: async (username, change, { signal } = {}) =>
       json({ ...at("PATCH /api/v2/admin/users/{username}", { username }), json: change, signal }),
+    delete: async (username, { signal } = {}) =>
+      json({ ...at("DELETE /api/v2/admin/users/{username}", { username }), signal }),
     createKey: async (username, key = {}, { signal } = {}) =>
       json({ ...at("POST /api/v2/admin/users/{username}/keys", { username }), json: key, signal }),
     keys: async (username, { signal, ...query } = {}) =>

@@ -18,6 +18,7 @@ export type {
   AuditAction,
   AuditActorType,
   AuditObjectType,
+  AccountDeletionRecord,
   AuditRecord,
   AuditReport,
   BackendConfig,

@@ -91,6 +91,17 @@ export const changeUserBody = z
   });
 export type ChangeUserBody = z.infer<typeof changeUserBody>;
 
+export const deleteAccountBody = z.strictObject({
+  username: z.string().describe("Your username, to confirm the deletion."),
+});
+
+export const accountDeletionRecord = z.strictObject({
+  username: z.string(),
+  status: z.literal("deleting"),
+  requested_at: z.iso.datetime(),
+});
+export type AccountDeletionRecord = z.infer<typeof accountDeletionRecord>;
+
 export const createKeyBody = z.strictObject({
   name: z
     .string()
@@ -211,6 +222,10 @@ export const userRecord = z.object({
   role: z.enum(roleNames),
   plan: z.string(),
   disabled: z.boolean(),
+  deletion_requested_at: z.iso
+    .datetime()
+    .nullable()
+    .describe("Set while the account is being deleted. Afterwards the user does not exist."),
   ...wallet,
   balance_low: z.boolean().describe("Whether a notice about the balance is open."),
   created_at: z.iso.datetime(),

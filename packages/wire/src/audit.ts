@@ -11,6 +11,7 @@ export const auditActions = {
   "sign_in_link.create": "Created a sign-in link.",
   "user.create": "Created a user.",
   "user.update": "Changed role, plan, password or access of a user.",
+  "user.delete": "Deleted an account: access ended at once, and its data is deleted in the background.",
   "user.change_password": "Changed the own password.",
   "user.create_reset_link": "Created a link that sets a new password.",
   "user.reset_password": "Set a new password with a link.",

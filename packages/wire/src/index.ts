@@ -1,5 +1,7 @@
 export { datedListQuery, expensesQuery, managementPage, modelFilter } from "./account-queries.ts";
 export {
+  type AccountDeletionRecord,
+  accountDeletionRecord,
   builtInPlans,
   type ChangeKeyBody,
   type ChangeUserBody,
@@ -9,6 +11,7 @@ export {
   changeUserBody,
   createKeyBody,
   createUserBody,
+  deleteAccountBody,
   type KeyRecord,
   keyRecord,
   type MeRecord,

@@ -15,7 +15,7 @@ import { createThreadVectors } from "../engines/vectors/thread-vectors.ts";
 import type { Accounts } from "../features/accounts/index.ts";
 import { type Agents, openAgents } from "../features/agents/index.ts";
 import { type IdpConnector, openIdpConnector } from "../features/connectors/idp/index.ts";
-import { openDrives, startDriveUpkeep } from "../features/drives/index.ts";
+import { type Drives, openDrives, startDriveUpkeep } from "../features/drives/index.ts";
 import type { ExportPart } from "../features/exports/index.ts";
 import { openKnowledge } from "../features/knowledge/index.ts";
 import { createDriveSearch } from "../features/knowledge/search/index.ts";
@@ -48,6 +48,7 @@ export interface AgentsPlatform {
   agents: Agents;
   marketplace: Marketplace;
   idp: IdpConnector;
+  drives: Drives;
   toolServers: ToolServers;
   runs: Runs;
   /** Starts no more work. Runs end at their next step, within the time. */
@@ -166,6 +167,7 @@ export async function openAgentsPlatform(deps: {
     agents,
     marketplace,
     idp,
+    drives,
     toolServers,
     runs,
     async drain(milliseconds) {

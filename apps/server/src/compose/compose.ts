@@ -8,6 +8,7 @@ import { objectParameters } from "../engines/models/text/tool-parameters.ts";
 import { countTokens, estimateTokens } from "../engines/models/token-count.ts";
 import { createPictures } from "../engines/pictures/create-pictures.ts";
 import { type Caller, openAccounts, scopeOf, signInUrl } from "../features/accounts/index.ts";
+import { startDeletions } from "../features/account-deletion/index.ts";
 import { openAudit, recordSettings } from "../features/audit/index.ts";
 import { openBatches } from "../features/batches/index.ts";
 import { grantOpeningBalance, openBilling, startUsageUpkeep } from "../features/billing/index.ts";
@@ -194,6 +195,8 @@ export async function compose(
       threadDays: days.threadDays,
     });
     const { runs } = platform;
+    const { drives } = platform;
+    const deletions = startDeletions({ database, log, batches, drives, files, predictions, runs });
     const publicUrl = config.GANTRY_PUBLIC_URL;
     const sender = isWorker
       ? await startSender({ database, net, vault, clock, log, telemetry, nodeId, runs, linkOf, publicUrl })
@@ -267,6 +270,7 @@ export async function compose(
 
     const closing = closeInOrder([
       ["webhooks", () => sender?.stop()],
+      ["deletions", () => deletions.stop()],
       ["batches", () => answering.stop()],
       ["runs", () => platform.stop()],
       ["predictions", () => predictions.close()],

@@ -136,6 +136,30 @@ export const accountCommands: readonly Command[] = [
     load: async () => (await import("./sessions.ts")).resetPassword,
   },
   {
+    name: "users delete",
+    group: "account",
+    summary: "Delete a user or a team with everything that it stored, for admins.",
+    details: "Access ends at once. The ledger stays, without the name, and the name cannot be used again.",
+    arguments: [{ name: "USERNAME", meaning: "The user or the team." }],
+    options: { ...asked, ...serverOptions, ...jsonOption },
+    examples: [
+      { line: "users delete ann", meaning: "Delete a user after a question" },
+      { line: "users delete lab --yes", meaning: "Delete a team without a question" },
+    ],
+    load: async () => (await import("./delete-account.ts")).deleteUser,
+  },
+  {
+    name: "account delete",
+    group: "account",
+    summary: "Delete your account with everything that you stored.",
+    details:
+      "Your keys and sessions end at once. The ledger stays, without your name, and your name cannot be used again.",
+    arguments: [{ name: "USERNAME", meaning: "Your own username, to confirm." }],
+    options: { ...asked, ...serverOptions, ...jsonOption },
+    examples: [{ line: "account delete ann", meaning: "Delete the account of ann, who is logged in" }],
+    load: async () => (await import("./delete-account.ts")).deleteAccount,
+  },
+  {
     name: "keys list",
     group: "account",
     summary: "List your API keys.",

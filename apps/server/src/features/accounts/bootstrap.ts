@@ -14,7 +14,8 @@ import { selectPairs } from "./pair-store.ts";
 import { firstLinkMs, storeSignInLink } from "./sign-in-links.ts";
 import { announceChange, findUser, insertKey, insertUser, reinstateAdmin, resetKey } from "./store.ts";
 
-const adminName = "admin";
+/** The only user that a start creates, and GANTRY_ADMIN_KEY restores. */
+export const adminName = "admin";
 /** Owners of the built-in models. */
 const systemNames = ["gantry", "anthropic"];
 const settingName = "admin_key";

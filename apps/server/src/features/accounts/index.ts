@@ -1,5 +1,6 @@
 export { deleteAccessToken, deleteAccessTokens, storeAccessToken } from "./access-tokens.ts";
 export type { Authenticate, Caller, CallerTeam, Page, Resource } from "./context.ts";
+export type { AccountDeletion } from "./deletion/delete-account.ts";
 export type { LinkedIdentity } from "./export-store.ts";
 export { asPresentedSession, newTokenPair, sameHash } from "./key-format.rules.ts";
 export { deleteKeyDays } from "./key-limit-store.ts";
@@ -28,7 +29,7 @@ export type { Session } from "./session-list.ts";
 export { revokeEndedSessions } from "./sessions.ts";
 export { deleteSignInLinks, signInUrl } from "./sign-in-links.ts";
 export type { Client, SignInOptions } from "./sign-in-options.ts";
-export { deleteRetiredPairs, type Key, type User } from "./store.ts";
+export { announceChange, deleteRetiredPairs, type Key, type User } from "./store.ts";
 export type { SeenMember } from "./teams/members.ts";
 export { isPlainMember, manages, shownMonthlyLimit } from "./teams/team.rules.ts";
 export type { Team } from "./teams/team-store.ts";

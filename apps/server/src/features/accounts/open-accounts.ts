@@ -7,6 +7,7 @@ import { createAuthentication } from "./authenticate.ts";
 import { bootstrap } from "./bootstrap.ts";
 import { changeKey, changeKeyOf } from "./change-key.ts";
 import type { AccountsContext, Authenticate, CallableModels, Caller } from "./context.ts";
+import { deleteAccount, deleteOwnAccount } from "./deletion/delete-account.ts";
 import { identitiesOf, membersOf, ownerNamed } from "./export-store.ts";
 import { createKeyUse } from "./key-use.ts";
 import { writeKeyUse } from "./key-use-store.ts";
@@ -134,6 +135,8 @@ export async function openAccounts({
       makeSignInLink,
       makeSignInLinkFor,
       createUser,
+      deleteAccount,
+      deleteOwnAccount,
       deletePlan,
       endSession,
       finishOidcSignIn,

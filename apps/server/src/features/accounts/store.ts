@@ -15,6 +15,8 @@ export interface User {
   plan: string;
   createdAt: Date;
   disabledAt: Date | null;
+  /** Set while the account is being deleted. Then it only waits for its end. */
+  deletionRequestedAt: Date | null;
 }
 
 export interface Key extends KeyReach {
@@ -44,7 +46,8 @@ export interface Range {
 }
 
 const userFields = (sql: Sql) =>
-  sql`id, username, kind, role, plan, created_at as "createdAt", disabled_at as "disabledAt"`;
+  sql`id, username, kind, role, plan, created_at as "createdAt", disabled_at as "disabledAt",
+    (select d.requested_at from account_deletions d where d.user_id = users.id) as "deletionRequestedAt"`;
 
 export const keyFields = (sql: Sql) => sql`
   id, user_id as "userId", public, name, coalesce(session_ends_at, expires_at) as "expiresAt", models,
@@ -83,12 +86,15 @@ interface NewUser {
   createdAt: Date;
 }
 
-/** Inserts a user and its wallet. False if the name is taken. */
+/** Inserts a user and its wallet. False if the name is taken, or belonged to a deleted account. */
 export async function insertUser(sql: Sql, user: NewUser): Promise<boolean> {
   const rows = await sql`
     with made as (
       insert into users (id, username, kind, role, plan, password_hash, created_at)
-      values (${user.id}, ${user.username}, ${user.kind ?? "person"}, ${user.role}, ${user.plan}, ${user.passwordHash}, ${user.createdAt})
+      select ${user.id}, ${user.username}, ${user.kind ?? "person"}, ${user.role}, ${user.plan}, ${user.passwordHash},
+        ${user.createdAt}::timestamptz
+      where not exists (
+        select from reserved_usernames where hash = sha256(convert_to(${user.username}, 'UTF8')))
       on conflict (username) do nothing
       returning id
     )

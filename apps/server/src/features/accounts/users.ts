@@ -38,7 +38,7 @@ export async function createUser(context: AccountsContext, wanted: CreateUserBod
     return true;
   });
   if (!inserted) throw fault("conflict", "This username is taken");
-  return { ...user, kind: "person", disabledAt: null };
+  return { ...user, kind: "person", disabledAt: null, deletionRequestedAt: null };
 }
 
 export async function readUser({ database }: AccountsContext, username: string): Promise<User> {
@@ -67,6 +67,7 @@ export async function changeUser(
     const locked = await lockUserAndAdmins(tx, username);
     const user = locked.find((candidate) => candidate.username === username);
     if (!user) throw fault("not_found", "User not found");
+    if (user.deletionRequestedAt) throw fault("conflict", "This account is being deleted and cannot be changed.");
     refuseSignInOfTeam(user, change);
     if (change.plan !== undefined) await requirePlan(tx, change.plan);
     const after: User = {

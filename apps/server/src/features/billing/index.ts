@@ -1,4 +1,4 @@
-export { type Credited, grantOpeningBalance, readCreditRequest } from "./credits.ts";
+export { type Credited, emptyWallet, grantOpeningBalance, readCreditRequest } from "./credits.ts";
 export type { Expenses, ExpensesRequest } from "./expenses.ts";
 export type { LedgerEntry } from "./ledger.ts";
 export type { MemberUsage } from "./member-usage.ts";

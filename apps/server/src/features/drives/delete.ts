@@ -15,6 +15,7 @@ import {
   deleteTreeRows,
   insertLooseBlob,
   lockDrive,
+  lockDriveOf,
   pruneDirectories,
   selectDrive,
   selectOccupant,
@@ -44,6 +45,18 @@ export async function deleteDrive(
       const { name, description } = drive;
       const object = { id: driveId, name };
       await record(tx, { action: "drive.delete", object, ownerId, before: { name, description } });
+    },
+    { deadlineMs },
+  );
+}
+
+/** Deletes a drive of an account that is being deleted. Returns how many: none are left after none. */
+export async function deleteSomeDrivesOf({ database, clock }: DrivesDeps, ownerId: string): Promise<number> {
+  return database.transaction(
+    async (tx) => {
+      const id = await lockDriveOf(tx, ownerId);
+      if (id !== undefined) await deleteDriveRow(tx, id, clock.now());
+      return id === undefined ? 0 : 1;
     },
     { deadlineMs },
   );

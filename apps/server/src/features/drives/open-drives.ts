@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { isId, newId } from "@gantry/wire";
 import type { Transaction } from "../../engines/database/database.ts";
 import { record } from "../audit/index.ts";
-import { deleteDrive, deleteFile, deleteTree } from "./delete.ts";
+import { deleteDrive, deleteFile, deleteSomeDrivesOf, deleteTree } from "./delete.ts";
 import {
   type Drive,
   type DriveFile,
@@ -43,6 +43,8 @@ export interface Drives {
   readDrive(ownerId: string, driveId: string): Promise<Drive>;
   listDrives(ownerId: string, page: Page): Promise<{ drives: Drive[]; total: number }>;
   deleteDrive(ownerId: string, driveId: string, options?: { force?: boolean }): Promise<void>;
+  /** For an account that is being deleted. Returns how many were deleted: none are left after none. */
+  deleteSomeOf(ownerId: string): Promise<number>;
   /** Which of the ids are drives of the owner. */
   drivesAmong(ownerId: string, driveIds: readonly string[]): Promise<ReadonlySet<string>>;
 
@@ -126,6 +128,7 @@ export function openDrives(deps: DrivesDeps): Drives {
     listDrives: (ownerId, page) => selectDrives(sql, ownerId, page),
     deleteDrive: async (ownerId, driveId, { force = false } = {}) =>
       deleteDrive(deps, { ...at(ownerId, driveId, "/"), force }),
+    deleteSomeOf: (ownerId) => deleteSomeDrivesOf(deps, ownerId),
     drivesAmong: (ownerId, driveIds) =>
       selectDriveIds(
         sql,

@@ -56,6 +56,12 @@ export async function lockDrive(tx: Transaction, ownerId: string, id: string): P
   return rows.length > 0;
 }
 
+/** Any drive of the owner. */
+export async function lockDriveOf(tx: Transaction, ownerId: string): Promise<string | undefined> {
+  const [row] = await tx<{ id: string }[]>`select id from drives where owner_id = ${ownerId} limit 1 for update`;
+  return row?.id;
+}
+
 /** Needs the lock. Deletes the items too; their blobs become loose. */
 export async function deleteDriveRow(tx: Transaction, id: string, now: Date): Promise<void> {
   await deleteTreeRows(tx, id, "/", now);

@@ -10,6 +10,7 @@ import {
   deleteOutputRows,
   insertDeleted,
   listDueDeleted,
+  listIdsOf,
   listUploadsBefore,
   lockOwnFile,
   mayArriveUntil,
@@ -31,7 +32,7 @@ export async function deleteFile(deps: FilesDeps, scope: Scope, id: string): Pro
   await Promise.race([discardBytes(deps, row.key, mayArriveUntil(row)), sleep(waitMs, undefined, { ref: false })]);
 }
 
-/** For retention: a missing file is fine, and it waits until the bytes are deleted. */
+/** For retention and deleted accounts: a missing file is fine, and it waits until the bytes are deleted. */
 export async function removeFile(deps: FilesDeps, scope: Scope, id: string): Promise<void> {
   const row = await replaceByDeleted(deps, scope, id);
   if (row) await discardBytes(deps, row.key, mayArriveUntil(row));
@@ -80,6 +81,18 @@ export async function dropOldUploads(deps: FilesDeps, before: Date) {
   return { dropped: old.length, more: old.length === batch };
 }
 
+const deletedTogether = 8;
+
+/** Deletes files of an account that is being deleted. Returns how many: none are left after none. */
+export async function deleteSomeOf(deps: FilesDeps, ownerId: string): Promise<number> {
+  const ids = await listIdsOf(deps.database.sql, ownerId, batch);
+  for (let at = 0; at < ids.length; at += deletedTogether) {
+    const some = ids.slice(at, at + deletedTogether);
+    await Promise.all(some.map((id) => removeFile(deps, everythingOf(ownerId), id)));
+  }
+  return ids.length;
+}
+
 /**
  * Deletes bytes of deleted files that are still in the store: a process died, the store was unavailable, or a link
  * uploaded them again. Any number of nodes may run it.
@@ -92,8 +105,6 @@ export async function collectDeletedFiles({ database, blobs }: FilesDeps, now: D
   }
   return { dropped: keys.length, more: keys.length === batch };
 }
-
-const deletedTogether = 8;
 
 /** Deletes the output files of predictions. Bytes go first: after a failure the rows are still there to try again. */
 export async function deleteOutputs(

@@ -1,6 +1,6 @@
 import { withContext } from "../../kernel/with-context.ts";
 import { formatS3Path } from "./address.rules.ts";
-import { collectDeletedFiles, deleteFile, dropOldUploads } from "./delete-files.ts";
+import { collectDeletedFiles, deleteFile, deleteSomeOf, dropOldUploads } from "./delete-files.ts";
 import type { FilesDeps } from "./files-deps.ts";
 import { exportFiles, holdsNewestFile, listFiles, openOwnedFile, presignDownload, signDownload } from "./read-files.ts";
 import { readStorage, refuseBeyondQuota } from "./storage-quota.ts";
@@ -20,6 +20,7 @@ export function openFiles(deps: FilesDeps) {
       collectDeletedFiles,
       createUploadLink,
       deleteFile,
+      deleteSomeOf,
       dropOldUploads,
       exportFiles,
       findUploadTarget,

@@ -255,6 +255,11 @@ export async function listUploadsBefore(
     order by coalesce(stored_at, created_at) limit ${limit}`;
 }
 
+export async function listIdsOf(sql: Sql, ownerId: string, limit: number): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`select id from files where owner_id = ${ownerId} order by id limit ${limit}`;
+  return rows.map(({ id }) => id);
+}
+
 export async function selectOutputKeys(sql: Sql, predictionIds: readonly string[]): Promise<string[]> {
   const rows = await sql<{ key: string }[]>`
     select key from files where prediction_id = any(${predictionIds}::text[]) and origin = 'output'`;

@@ -12,5 +12,7 @@ export function createModelMemory(find: (endpointId: string) => Promise<Model | 
 }
 
 function isSame(one: Model, other: Model): boolean {
-  return one.id === other.id && one.version === other.version && one.isOwnerDisabled === other.isOwnerDisabled;
+  const isSameOwner =
+    one.isOwnerDisabled === other.isOwnerDisabled && one.isOwnerLeaving === other.isOwnerLeaving;
+  return one.id === other.id && one.version === other.version && isSameOwner;
 }

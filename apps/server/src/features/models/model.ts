@@ -14,6 +14,8 @@ export interface Model {
   readonly owner: string;
   /** Only accepted predictions and admins still see such a model. */
   readonly isOwnerDisabled: boolean;
+  /** The account of the owner is being deleted: the model is hidden, and ends the work that it has begun. */
+  readonly isOwnerLeaving: boolean;
   /** Owned by a system user. */
   readonly isBuiltIn: boolean;
   readonly name: string;

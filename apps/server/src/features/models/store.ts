@@ -17,6 +17,7 @@ export interface StoredModel {
 
 const columns = (sql: Sql) => sql`
   m.id, m.owner_id as "ownerId", u.username as owner, u.disabled_at is not null as "isOwnerDisabled",
+  exists (select from account_deletions d where d.user_id = m.owner_id) as "isOwnerLeaving",
   u.role = 'system' as "isBuiltIn", m.name,
   m.version, m.manifest, m.seeded, m.taken_down as "takenDown", m.created_at as "createdAt", m.updated_at as "updatedAt"`;
 

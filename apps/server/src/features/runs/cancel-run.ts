@@ -6,12 +6,15 @@ import {
   findRun,
   hasLiveDescendants,
   listEndingDescendants,
+  listLiveRoots,
   requestCancel,
   requestCancelOfDescendants,
 } from "./store.ts";
 import { cancelledError } from "./work-on-runs.ts";
 
 type EndDeps = Pick<RunsContext, "database" | "feed" | "write">;
+
+const cancelledAtOnce = 20;
 
 /** How long to wait for a node to end its run. Live nodes take a fraction of this. */
 const nodeWaitMs = 3_000;
@@ -20,6 +23,16 @@ const nodeWaitMs = 3_000;
 export async function cancelRun(context: RunsContext, caller: Caller, id: string): Promise<Run> {
   const run = await readOwnRun(context, caller, id);
   if (run.status === "done" || run.status === "error") return run;
+  return endRun(context, run);
+}
+
+/** Cancels runs of an account that is being deleted, a few at a time. */
+export async function cancelSomeRunsOf(context: RunsContext, userId: string): Promise<void> {
+  const runs = await listLiveRoots(context.database.sql, userId, cancelledAtOnce);
+  await Promise.all(runs.map((run) => endRun(context, run)));
+}
+
+async function endRun(context: RunsContext, run: Run): Promise<Run> {
   await requestCancel(context.database, run.id);
   await untilDescendantsEnded(context, run.id);
   const current = (await findRun(context.database.sql, run.id)) ?? run;

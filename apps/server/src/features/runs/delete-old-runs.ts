@@ -1,5 +1,7 @@
 import type { Database, Transaction } from "../../engines/database/database.ts";
 import { firstIdAt } from "../../kernel/first-id-at.ts";
+import { eraseResultsOfRuns } from "../predictions/index.ts";
+import { deleteTurnsOfRuns } from "../responses/index.ts";
 import { eraseRunPayloads } from "../webhooks/index.ts";
 
 /** Few, because each may have thousands of events. */
@@ -29,6 +31,23 @@ export async function deleteOldRuns(
       roots.map((row) => row.id),
     );
     return { dropped: roots.length, more: roots.length === batch };
+  });
+}
+
+/**
+ * Deletes runs of an account that is being deleted, with what their model calls said and with stored responses. Returns how
+ * many: none are left after none.
+ */
+export async function deleteSomeRunsOf(database: Database, userId: string): Promise<number> {
+  return database.transaction(async (tx) => {
+    const rows = await tx<{ id: string }[]>`
+      select id from runs where user_id = ${userId} and cardinality(ancestors) = 0 and completed_at is not null
+      limit ${batch}`;
+    const roots = rows.map(({ id }) => id);
+    const ids = await deleteRuns(tx, roots);
+    await eraseResultsOfRuns(tx, ids);
+    await deleteTurnsOfRuns(tx, userId, roots);
+    return roots.length;
   });
 }
 

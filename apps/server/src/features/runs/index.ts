@@ -1,7 +1,7 @@
 export type { Confirmation, InboxEntry, InboxQuery } from "./confirmations.ts";
 export type { ConversationEnd, ConversationRequest } from "./converse/converse.ts";
 export type { CreatedRun, CreateRunRequest } from "./create-run.ts";
-export { deleteOldRuns } from "./delete-old-runs.ts";
+export { deleteOldRuns, deleteSomeRunsOf } from "./delete-old-runs.ts";
 export { openRuns, type Runs, type RunsDeps } from "./open-runs.ts";
 export type { ListRunsQuery, SeenRun, ShownRun } from "./read-runs.ts";
 export type { Run, RunEvent } from "./run.ts";

@@ -5,7 +5,7 @@ import type { Queue } from "../../engines/queue/queue.ts";
 import { repeat } from "../../kernel/repeat.ts";
 import type { Caller, Page } from "../accounts/index.ts";
 import type { Nodes } from "../nodes/index.ts";
-import { cancelRun, endDescendants } from "./cancel-run.ts";
+import { cancelRun, cancelSomeRunsOf, endDescendants } from "./cancel-run.ts";
 import {
   answerConfirmation,
   type Confirmation,
@@ -80,6 +80,8 @@ export interface Runs {
   /** Resolves when the run ends, after the time, or when this node shuts down. */
   awaitEnd(run: Run, milliseconds: number, signal?: AbortSignal, options?: { orAsking?: boolean }): Promise<Run>;
   cancel(caller: Caller, id: string): Promise<Run>;
+  /** For an account that is being deleted. */
+  cancelSomeOf(userId: string): Promise<void>;
   /** Only for the caller of the run. */
   readOwn(caller: Caller, id: string): Promise<Run>;
   follow(run: Run, after: number, signal: AbortSignal): AsyncGenerator<readonly FollowedEvent[]>;
@@ -191,6 +193,7 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
       return (await feed.untilEnded(run.id, milliseconds, { signal, seenLive: true, isReader: true, orAsking })) ?? run;
     },
     cancel: (caller, id) => cancelRun(context, caller, id),
+    cancelSomeOf: (userId) => cancelSomeRunsOf(context, userId),
     follow: (run, after, signal) => feed.follow(run, after, signal),
     listEvents: (run, after, limit) => listEvents(sql, run.id, after, limit),
     followText: (run, onPiece) => texts.follow(run.id, onPiece),

@@ -191,6 +191,12 @@ export async function hasUnclaimedRun(sql: Sql): Promise<boolean> {
   return rows.length > 0;
 }
 
+export async function listLiveRoots(sql: Sql, userId: string, limit: number): Promise<Run[]> {
+  return sql<Run[]>`
+    select ${runColumns(sql)} from runs r
+    where r.user_id = ${userId} and cardinality(r.ancestors) = 0 and r.status in ('pending', 'running') limit ${limit}`;
+}
+
 /** A run and its descendants. The condition on the root uses the index. */
 const treeOf = (sql: Sql, runId: string) => sql`
   id in (

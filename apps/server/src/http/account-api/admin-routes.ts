@@ -14,6 +14,7 @@ import type { AccountApiDeps } from "./deps.ts";
 import { readDatedListQuery } from "./money-queries.ts";
 import {
   creditToWire,
+  deletionToWire,
   entryToWire,
   keyToWire,
   ledgerToWire,
@@ -63,6 +64,10 @@ function userRoutes(app: FastifyInstance, { accounts, billing, notices, clock }:
 
   route(app, operations.changeUser, async ({ caller, params, body }) =>
     withWallet(await accounts.changeUser(requireUsername(params.username), body, caller)),
+  );
+
+  route(app, operations.deleteUser, async ({ params }) =>
+    deletionToWire(await accounts.deleteAccount(requireUsername(params.username))),
   );
 
   route(app, operations.listKeysOf, async ({ params, query }) => {

@@ -1,4 +1,5 @@
 import type {
+  AccountDeletionRecord,
   CreditRecord,
   ExpensesRecord,
   KeyRecord,
@@ -8,7 +9,7 @@ import type {
   UsageRecord,
   UserRecord,
 } from "@gantry/wire";
-import type { Key, NewKey, User } from "../../features/accounts/index.ts";
+import type { AccountDeletion, Key, NewKey, User } from "../../features/accounts/index.ts";
 import {
   type Credited,
   type Expenses,
@@ -46,6 +47,10 @@ export function newKeyToWire({ record, key }: NewKey): KeyRecord {
   return { ...keyToWire(record), key };
 }
 
+export function deletionToWire({ username, requestedAt }: AccountDeletion): AccountDeletionRecord {
+  return { username, status: "deleting", requested_at: requestedAt.toISOString() };
+}
+
 export function userToWire(user: User, { balance, reserved }: Wallet, isBalanceLow: boolean): UserRecord {
   return {
     id: user.id,
@@ -54,6 +59,7 @@ export function userToWire(user: User, { balance, reserved }: Wallet, isBalanceL
     role: user.role,
     plan: user.plan,
     disabled: user.disabledAt !== null,
+    deletion_requested_at: user.deletionRequestedAt?.toISOString() ?? null,
     balance: dollarsOfMicros(balance),
     reserved: dollarsOfMicros(reserved),
     balance_low: isBalanceLow,

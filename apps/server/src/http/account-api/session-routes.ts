@@ -7,10 +7,11 @@ import { listEnvelope, rangeOf } from "../foundation/page-query.ts";
 import { route } from "../foundation/route.ts";
 import { requireUsername } from "./admin-routes.ts";
 import type { AccountApiDeps } from "./deps.ts";
+import { deletionToWire } from "./records.ts";
 
 const operations = accountOperations;
 
-/** Sessions of the console, and passwords. */
+/** Sessions of the console, passwords, and the end of the account. */
 export function sessionRoutes(app: FastifyInstance, { accounts }: AccountApiDeps): void {
   route(app, operations.listSessions, async ({ caller, query }) => {
     const { entries, total } = await accounts.listSessions(caller, rangeOf(query));
@@ -28,6 +29,10 @@ export function sessionRoutes(app: FastifyInstance, { accounts }: AccountApiDeps
   route(app, operations.changePassword, async ({ caller, body, request }) => {
     await accounts.changePassword(caller, body, request.client);
   });
+
+  route(app, operations.deleteAccount, async ({ caller, body }) =>
+    deletionToWire(await accounts.deleteOwnAccount(caller, body.username)),
+  );
 
   route(app, operations.listSessionsOf, async ({ caller, params, query }) => {
     const { entries, total } = await accounts.listSessionsOf(requireUsername(params.username), rangeOf(query));

@@ -78,6 +78,7 @@ const ofOperations: Readonly<Record<OperationRoute, Access>> = {
   "GET /api/v1/{owner}/{model}/download_s3_url": own,
 
   "GET /api/v2/me": everyKey,
+  "DELETE /api/v2/me": unlimitedKeys("delete the account", "refuse"),
   "GET /api/v2/export": unlimitedKeys("export data", "manage"),
   "GET /api/v2/usage": own,
   "GET /api/v2/predictions": own,
@@ -138,6 +139,7 @@ const ofOperations: Readonly<Record<OperationRoute, Access>> = {
   "GET /api/v2/admin/users": admins,
   "POST /api/v2/admin/users": admins,
   "PATCH /api/v2/admin/users/{username}": admins,
+  "DELETE /api/v2/admin/users/{username}": admins,
   "GET /api/v2/admin/users/{username}": admins,
   "GET /api/v2/admin/users/{username}/export": admins,
   "GET /api/v2/admin/users/{username}/keys": admins,

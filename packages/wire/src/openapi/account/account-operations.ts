@@ -1,5 +1,13 @@
 import { datedListQuery, expensesQuery, managementPage } from "../../account-queries.ts";
-import { changeKeyBody, createKeyBody, keyRecord, meRecord, rotateKeyBody } from "../../accounts.ts";
+import {
+  accountDeletionRecord,
+  changeKeyBody,
+  createKeyBody,
+  deleteAccountBody,
+  keyRecord,
+  meRecord,
+  rotateKeyBody,
+} from "../../accounts.ts";
 import { auditRecord, ownAuditQuery } from "../../audit.ts";
 import { exportQuery } from "../../exports.ts";
 import { expensesRecord, ledgerEntryRecord, usageRecord } from "../../money.ts";
@@ -27,6 +35,18 @@ export const accountGroup = groupOf("/api/v2", {
       answer: exportArchive,
       query: exportQuery,
       fails: [403, 409, 429],
+    },
+    deleteAccount: {
+      method: "delete",
+      path: "/me",
+      summary: "Delete your account",
+      description:
+        "Your keys, sessions and passwords stop working at once, and your work is cancelled. Everything that you stored is deleted in the background. The ledger and the sums of usage stay, without your name. The username cannot be used again. Not for keys with limits.",
+      body: deleteAccountBody,
+      example: { username: "anna" },
+      answer: accountDeletionRecord,
+      status: 202,
+      fails: [403, 409],
     },
     listUsage: {
       method: "get",

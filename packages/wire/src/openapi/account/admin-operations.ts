@@ -1,5 +1,6 @@
 import { datedListQuery, managementPage, usersQuery } from "../../account-queries.ts";
 import {
+  accountDeletionRecord,
   changeKeyBody,
   changeUserBody,
   createKeyBody,
@@ -57,6 +58,16 @@ export const adminGroup = groupOf("/api/v2", {
       body: changeUserBody,
       example: { plan: "unlimited" },
       answer: userRecord,
+      fails: [409],
+    },
+    deleteUser: {
+      method: "delete",
+      path: "/admin/users/{username}",
+      summary: "Delete a user or a team",
+      description:
+        "Ends all access at once, cancels the work, and deletes everything that the account stored in the background. Runs and predictions of others that have begun end first. The ledger and the sums of usage stay, without the name. A repeat answers the same, and 404 once the deletion has ended. The username cannot be used again.",
+      answer: accountDeletionRecord,
+      status: 202,
       fails: [409],
     },
     createKeyFor: {

@@ -124,6 +124,25 @@ export async function lockSeat(tx: Sql, teamId: string, seatId: string): Promise
   return seat;
 }
 
+export interface Membership {
+  teamId: string;
+  teamName: string;
+  userId: string;
+  username: string;
+  role: TeamRole;
+}
+
+/** Of a person, or in a team, in the order in which teams are locked. */
+export async function selectMemberships(
+  tx: Sql,
+  { id, kind }: { id: string; kind: "person" | "team" },
+): Promise<Membership[]> {
+  return tx<Membership[]>`
+    select m.team_id as "teamId", t.username as "teamName", m.user_id as "userId", p.username, m.role
+    from team_members m join users t on t.id = m.team_id join users p on p.id = m.user_id
+    where ${kind === "team" ? tx`m.team_id` : tx`m.user_id`} = ${id} order by m.team_id, m.user_id`;
+}
+
 /** Revokes the seat and the keys of the member. Their rows stay for the ledger. */
 export async function deleteMember(tx: Sql, teamId: string, userId: string, now: Date): Promise<void> {
   await tx`delete from team_members where team_id = ${teamId} and user_id = ${userId}`;

@@ -16,8 +16,10 @@ export function sponsorOf(
 
 /** Whether agents of this creator may use the model, for any caller. */
 export function mayServe(model: Model | undefined, creatorId: string): model is Model {
-  if (model === undefined || model.isOwnerDisabled) return false;
-  return model.manifest.visibility === "public" || model.ownerId === creatorId;
+  if (model === undefined) return false;
+  // Runs that others began before a creator's account was deleted may end.
+  if (model.ownerId === creatorId) return !model.isOwnerDisabled || model.isOwnerLeaving;
+  return !model.isOwnerDisabled && model.manifest.visibility === "public";
 }
 
 export interface ModelDeps {

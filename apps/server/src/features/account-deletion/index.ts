@@ -1,0 +1,1 @@
+export { startDeletions } from "./start-deletions.ts";

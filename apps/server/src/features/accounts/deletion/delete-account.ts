@@ -1,0 +1,68 @@
+import type { Sql } from "../../../engines/database/database.ts";
+import { fault } from "../../../kernel/errors.ts";
+import { record } from "../../audit/index.ts";
+import { adminName } from "../bootstrap.ts";
+import type { AccountsContext, Caller } from "../context.ts";
+import { announceChange, isLastAdmin, lockUserAndAdmins, type User } from "../store.ts";
+import { leaveTeams } from "../teams/leave-teams.ts";
+import { endAccess, insertDeletion } from "./deletion-store.ts";
+
+export interface AccountDeletion {
+  username: string;
+  requestedAt: Date;
+}
+
+/** The name in the body shows that the person means it. */
+export async function deleteOwnAccount(
+  context: AccountsContext,
+  { username }: Caller,
+  confirmed: string,
+): Promise<AccountDeletion> {
+  if (confirmed !== username) {
+    throw fault("value_error", `Type your username, ${username}, to delete your account.`, {
+      loc: ["body", "username"],
+      input: confirmed,
+    });
+  }
+  return deleteAccount(context, username);
+}
+
+/**
+ * Ends all access at once. What the account has is deleted in the background (features/account-deletion). A repeat returns
+ * the same.
+ */
+export async function deleteAccount(context: AccountsContext, username: string): Promise<AccountDeletion> {
+  const { database, clock, forgetUser } = context;
+  const { deletion, changed } = await database.transaction(async (tx) => {
+    const locked = await lockUserAndAdmins(tx, username);
+    const user = locked.find((candidate) => candidate.username === username);
+    if (!user) throw fault("not_found", "User not found");
+    if (user.deletionRequestedAt) return { deletion: { username, requestedAt: user.deletionRequestedAt }, changed: [] };
+    refuseNeeded(user, locked);
+    const now = clock.now();
+    const teams = await leaveTeams(tx, user, now);
+    await endAccess(tx, user.id, now);
+    const requestedAt = await insertDeletion(tx, user.id);
+    await announceAll(tx, [user.id, ...teams]);
+    const { role, plan, disabledAt } = user;
+    const before = { role, plan, disabled: disabledAt !== null };
+    await record(tx, { action: "user.delete", object: { id: user.id, name: username }, ownerId: user.id, before });
+    return { deletion: { username, requestedAt }, changed: [user.id, ...teams] };
+  });
+  for (const id of changed) forgetUser(id);
+  return deletion;
+}
+
+function refuseNeeded(user: User, locked: readonly User[]): void {
+  if (user.username === adminName) {
+    const msg = `The user ${adminName} belongs to the operator, and each start would need it again. Disable it instead.`;
+    throw fault("conflict", msg);
+  }
+  if (user.role === "admin" && user.disabledAt === null && isLastAdmin(locked, user.id)) {
+    throw fault("conflict", "The last active admin cannot be deleted. Create another admin first.");
+  }
+}
+
+async function announceAll(tx: Sql, userIds: readonly string[]): Promise<void> {
+  for (const id of userIds) await announceChange(tx, id);
+}

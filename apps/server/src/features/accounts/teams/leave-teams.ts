@@ -1,0 +1,34 @@
+import type { Sql } from "../../../engines/database/database.ts";
+import { fault } from "../../../kernel/errors.ts";
+import { record } from "../../audit/index.ts";
+import type { User } from "../store.ts";
+import { hasActiveOwner } from "./team.rules.ts";
+import { deleteMember, lockTeam, selectMemberStates, selectMemberships } from "./team-store.ts";
+
+/**
+ * For an account that is being deleted: a person leaves its teams, and a team loses its members. Returns the ids of others
+ * whose rights have changed. A team that would have no active owner keeps the person.
+ */
+export async function leaveTeams(tx: Sql, user: User, now: Date): Promise<string[]> {
+  const memberships = await selectMemberships(tx, user);
+  const abandoned: string[] = [];
+  for (const { teamId, teamName, userId } of memberships) {
+    // A closed team is not locked, and needs no owner.
+    const isOpen = await lockTeam(tx, teamId);
+    const others = (await selectMemberStates(tx, teamId)).filter((member) => member.userId !== userId);
+    if (user.kind === "person" && isOpen && !hasActiveOwner(others)) abandoned.push(teamName);
+  }
+  if (abandoned.length > 0) throw lastOwner(user.username, abandoned);
+  for (const { teamId, userId, username, role } of memberships) {
+    await deleteMember(tx, teamId, userId, now);
+    const object = { id: userId, name: username };
+    await record(tx, { action: "member.remove", object, ownerId: teamId, before: { role } });
+  }
+  return memberships.map(({ teamId, userId }) => (user.kind === "team" ? userId : teamId));
+}
+
+function lastOwner(username: string, teams: readonly string[]) {
+  const named = `the team${teams.length > 1 ? "s" : ""} ${teams.join(", ")}`;
+  const advice = "Make another member an owner, or close the team. Then delete the account.";
+  return fault("conflict", `${username} is the last active owner of ${named}. ${advice}`, { ctx: { teams: [...teams] } });
+}
