@@ -112,8 +112,7 @@ export function account(transport: Transport): Account {
   const { json, send, download } = transport;
   const all: Account = {
     me: async ({ signal } = {}) => json({ ...at("GET /api/v2/me"), signal }),
-    delete: async ({ username }, { signal } = {}) =>
-      json({ ...at("DELETE /api/v2/me"), json: { username }, signal }),
+    delete: async ({ username }, { signal } = {}) => json({ ...at("DELETE /api/v2/me"), json: { username }, signal }),
     usage: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/usage"), query: { ...query }, signal }),
     eachUsage: (options = {}) =>
       eachOfThePast(

@@ -1,4 +1,5 @@
 export type {
+  AccountDeletionRecord,
   AddMemberBody,
   AgentActivity,
   AgentAuthorization,
@@ -18,7 +19,6 @@ export type {
   AuditAction,
   AuditActorType,
   AuditObjectType,
-  AccountDeletionRecord,
   AuditRecord,
   AuditReport,
   BackendConfig,

@@ -130,7 +130,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   key_days: { keep: books },
   users: { keep: "The owner of what stays, with a neutral name." },
   account_deletions: { keep: "Says when the account was deleted." },
-  reserved_usernames: { keep: "The hash of the name, so that its addresses lead to nobody else." },
+  reserved_usernames: { keep: "The hash of the name, so that no other account gets its addresses." },
   audit_records: { keep: "A chain of hashes. Retention deletes old records." },
 
   audit_chain: { none: ofService },

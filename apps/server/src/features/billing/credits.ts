@@ -104,11 +104,7 @@ export async function grantOpeningBalance(database: Database, userId: string, am
 }
 
 /** Moves the balance of a deleted account outside, so that nothing is left in its wallet. */
-export async function emptyWallet(
-  tx: Sql,
-  userId: string,
-  why: { reason: string; reference: string },
-): Promise<void> {
+export async function emptyWallet(tx: Sql, userId: string, why: { reason: string; reference: string }): Promise<void> {
   const balance = await lockBalance(tx, userId);
   if (balance) await insertCreditEntry(tx, { userId, amount: -balance, ...why });
 }

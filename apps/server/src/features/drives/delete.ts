@@ -1,5 +1,6 @@
 import { fault } from "../../kernel/errors.ts";
 import { record } from "../audit/index.ts";
+import { collectLooseBlobs } from "./collect-loose-blobs.ts";
 import {
   type DrivesDeps,
   directoryNotFound,
@@ -51,8 +52,9 @@ export async function deleteDrive(
 }
 
 /** Deletes a drive of an account that is being deleted. Returns how many: none are left after none. */
-export async function deleteSomeDrivesOf({ database, clock }: DrivesDeps, ownerId: string): Promise<number> {
-  return database.transaction(
+export async function deleteSomeDrivesOf(deps: DrivesDeps, ownerId: string): Promise<number> {
+  const { database, clock } = deps;
+  const count = await database.transaction(
     async (tx) => {
       const id = await lockDriveOf(tx, ownerId);
       if (id !== undefined) await deleteDriveRow(tx, id, clock.now());
@@ -60,6 +62,9 @@ export async function deleteSomeDrivesOf({ database, clock }: DrivesDeps, ownerI
     },
     { deadlineMs },
   );
+  // The collector deletes what is more than a batch, or fails here.
+  if (count > 0) await collectLooseBlobs(deps).catch(() => {});
+  return count;
 }
 
 /** Deletes a directory with everything in it; the collector deletes the bytes. `/` empties the drive. */

@@ -12,7 +12,6 @@ export function createModelMemory(find: (endpointId: string) => Promise<Model | 
 }
 
 function isSame(one: Model, other: Model): boolean {
-  const isSameOwner =
-    one.isOwnerDisabled === other.isOwnerDisabled && one.isOwnerLeaving === other.isOwnerLeaving;
+  const isSameOwner = one.isOwnerDisabled === other.isOwnerDisabled && one.isOwnerLeaving === other.isOwnerLeaving;
   return one.id === other.id && one.version === other.version && isSameOwner;
 }

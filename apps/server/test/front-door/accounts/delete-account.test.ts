@@ -40,8 +40,7 @@ async function ok(method: string, path: string, options: CallOptions = {}) {
   return answer.body;
 }
 
-const isGone = async (username: string) =>
-  (await gantry.call("GET", `/api/v2/admin/users/${username}`)).status === 404;
+const isGone = async (username: string) => (await gantry.call("GET", `/api/v2/admin/users/${username}`)).status === 404;
 
 /** Rows of all tables that contain one of the texts, by table. */
 async function rowsWith(texts: readonly string[]) {
@@ -87,11 +86,15 @@ async function useEverything(): Promise<{ agentId: string; keys: string[]; link:
   const server = { name: mark, url: `http://127.0.0.1:9/${mark}`, connection_type: "streamable_http" };
   await ok("POST", "/v1/mcp-servers", { key, json: server });
   const drive = await ok("POST", "/v1/drives", { key, json: { name: mark } });
-  const form = { file: new File([`a ${mark} in a drive`], `${mark}.txt`) };
+  const form = { path: `/${mark}.txt`, file: new File([`a ${mark} in a drive`], `${mark}.txt`) };
   await ok("POST", `/v1/drives/${drive.id}/files`, { key, form });
   await ok("POST", "/api/v1/gantry/text/upload_file", { key, form: { file: new File([mark], `${mark}.txt`) } });
   await ok("GET", "/api/v1/gantry/text/upload_url", { key });
-  await ok("POST", "/api/v1/gantry/text/predict", { key, form: { prompt: mark }, headers: { "idempotency-key": mark } });
+  await ok("POST", "/api/v1/gantry/text/predict", {
+    key,
+    form: { prompt: mark },
+    headers: { "idempotency-key": mark },
+  });
   await ok("POST", "/api/v1/gantry/image/predict", { key, form: { prompt: mark } });
   const webhook = JSON.stringify({ url: `http://127.0.0.1:9/${mark}` });
   await ok("POST", "/api/v1/gantry/text/predict/async", { key, form: { prompt: mark, webhook } });
@@ -154,26 +157,34 @@ test("a deleted account leaves the books and nothing else; others keep what they
   const enabled = await gantry.call("PATCH", `/api/v2/admin/users/${name}`, { json: { disabled: false } });
   expect(enabled.status).toBe(409);
   expect(await ok("DELETE", `/api/v2/admin/users/${name}`)).toEqual(deleting);
-  const usernames = (await ok("GET", "/api/v2/teams/lab/members")).results.map((one: { username: string }) => one.username);
+  const usernames = (await ok("GET", "/api/v2/teams/lab/members")).results.map(
+    (one: { username: string }) => one.username,
+  );
   expect(usernames).toEqual(["bob"]);
 
   // The account waits for bob's run, which ends as it would have.
   await waitFor("the own work to end", async () => {
     const { sql } = gantry.database;
-    const live = await sql`select from live_predictions where id in (${running.prediction_id}, ${queued.prediction_id})`;
+    const live =
+      await sql`select from live_predictions where id in (${running.prediction_id}, ${queued.prediction_id})`;
     return live.length === 0;
   });
   expect(await isGone(name)).toBe(false);
   answer.open();
   const ended = await ok("GET", `/v1/runs/${late.id}?wait=20`, { key: bob });
-  expect([ended.status, JSON.stringify(ended.output)], JSON.stringify(ended)).toEqual(["done", expect.stringContaining("late")]);
+  expect([ended.status, JSON.stringify(ended.output)], JSON.stringify(ended)).toEqual([
+    "done",
+    expect.stringContaining("late"),
+  ]);
   await waitFor("the deletion", () => isGone(name));
 
   const { sql } = gantry.database;
   const [bobRow] = await sql<{ id: string }[]>`select id from users where username = 'bob'`;
   const left = await rowsWith([name, mark]);
   const isBobs = ({ row }: (typeof left)[number]) => row.user_id === bobRow?.id;
-  const ofRuns = (await sql<{ id: string }[]>`select id from runs where user_id = ${String(bobRow?.id)}`).map(({ id }) => id);
+  const ofRuns = (await sql<{ id: string }[]>`select id from runs where user_id = ${String(bobRow?.id)}`).map(
+    ({ id }) => id,
+  );
   const isOfBobsRun = ({ row }: (typeof left)[number]) => ofRuns.includes(String(row.run_id));
   const unexpected = left.filter((one) => one.table !== "audit_records" && !isBobs(one) && !isOfBobsRun(one));
   expect(unexpected).toEqual([]);
@@ -191,14 +202,23 @@ test("a deleted account leaves the books and nothing else; others keep what they
   const [wallet] = await sql`
     select u.username, u.role, w.balance_micros as balance, w.reserved_micros as reserved
     from users u join wallets w on w.user_id = u.id where u.username like 'deleted-%'`;
-  expect(wallet).toEqual({ username: expect.stringMatching(/^deleted-\w{16}$/), role: "system", balance: 0, reserved: 0 });
+  expect(wallet).toEqual({
+    username: expect.stringMatching(/^deleted-\w{16}$/),
+    role: "system",
+    balance: 0,
+    reserved: 0,
+  });
   const corrections = await sql`select reason, amount_micros as amount from ledger where reason = 'Account deleted'`;
   expect(corrections).toHaveLength(1);
   const again = await gantry.call("POST", "/api/v2/admin/users", { json: { username: name } });
   expect([again.status, again.body.detail]).toEqual([409, "This username is taken"]);
   expect((await gantry.call("POST", "/api/v2/teams", { json: { name, owner: "bob" } })).status).toBe(409);
-  expect((await ok("GET", "/api/v2/admin/users")).results.map((one: { username: string }) => one.username)).not.toContain(wallet?.username);
-  expect((await gantry.call("PATCH", `/api/v2/admin/users/${wallet?.username}`, { json: { disabled: false } })).status).toBe(404);
+  expect(
+    (await ok("GET", "/api/v2/admin/users")).results.map((one: { username: string }) => one.username),
+  ).not.toContain(wallet?.username);
+  expect(
+    (await gantry.call("PATCH", `/api/v2/admin/users/${wallet?.username}`, { json: { disabled: false } })).status,
+  ).toBe(404);
 }, 120_000);
 
 test("keys with limits, teams and people who are needed cannot delete the account", async () => {
@@ -217,7 +237,7 @@ test("keys with limits, teams and people who are needed cannot delete the accoun
   expect((await gantry.call("GET", "/api/v2/me", { key: eva })).status).toBe(200);
   expect((await gantry.call("DELETE", "/api/v2/admin/users/admin")).status).toBe(409);
   expect((await gantry.call("DELETE", "/api/v2/admin/users/gantry")).status).toBe(404);
-  expect((await gantry.call("DELETE", "/api/v2/admin/users/nobody")).status).toBe(404);
+  expect((await gantry.call("DELETE", "/api/v2/admin/users/stranger")).status).toBe(404);
 
   // An admin deletes the team with its money, and then the person.
   await ok("POST", "/api/v2/admin/users/crew/credits", { json: { amount: 2, reason: "start" } });

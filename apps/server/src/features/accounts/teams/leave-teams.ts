@@ -30,5 +30,7 @@ export async function leaveTeams(tx: Sql, user: User, now: Date): Promise<string
 function lastOwner(username: string, teams: readonly string[]) {
   const named = `the team${teams.length > 1 ? "s" : ""} ${teams.join(", ")}`;
   const advice = "Make another member an owner, or close the team. Then delete the account.";
-  return fault("conflict", `${username} is the last active owner of ${named}. ${advice}`, { ctx: { teams: [...teams] } });
+  return fault("conflict", `${username} is the last active owner of ${named}. ${advice}`, {
+    ctx: { teams: [...teams] },
+  });
 }
