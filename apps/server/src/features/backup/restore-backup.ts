@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import type { Database, Transaction } from "../../engines/database/database.ts";
-import { recordByOperator } from "../audit/index.ts";
 import { readTar } from "../../kernel/tar.ts";
+import { recordByOperator } from "../audit/index.ts";
 import { countAlive, forgetAllNodes } from "../nodes/index.ts";
 import { forgetDueTimes } from "../schedules/index.ts";
 import { type BackupEnd, type BackupHead, type BackupSummary, summaryOf } from "./backup.ts";
