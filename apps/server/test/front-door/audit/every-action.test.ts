@@ -285,6 +285,10 @@ const steps: readonly Step[] = [
     path: () => `/api/v2/admin/agents/${ids.agent_id}/take-down`,
   },
   { row: "POST /api/v2/admin/agents/{id}/restore", path: () => `/api/v2/admin/agents/${ids.agent_id}/restore` },
+  {
+    row: "DELETE /api/v2/admin/users/{username}",
+    has: { action: "user.delete", object: { name: "alice" }, before: { role: "user" }, after: null },
+  },
   { row: "DELETE /v1/agents/{agent_id}", has: { object: { name: "admin/asker" } } },
 
   {
@@ -309,6 +313,7 @@ const elsewhere = [
   "DELETE /api/v2/admin/users/{username}/sessions/{id}",
   "DELETE /api/v2/admin/users/{username}/identity",
   "PUT /api/v2/me/password",
+  "DELETE /api/v2/me",
   "POST /console/api/password-reset",
   "GET /console/api/oidc/callback",
 ];

@@ -4,7 +4,7 @@ import { record } from "../../audit/index.ts";
 import { adminName } from "../bootstrap.ts";
 import type { AccountsContext, Caller } from "../context.ts";
 import { announceChange, isLastAdmin, lockUserAndAdmins, type User } from "../store.ts";
-import { leaveTeams } from "../teams/leave-teams.ts";
+import { leaveTeams, recordLeft } from "../teams/leave-teams.ts";
 import { endAccess, insertDeletion } from "./deletion-store.ts";
 
 export interface AccountDeletion {
@@ -40,14 +40,16 @@ export async function deleteAccount(context: AccountsContext, username: string):
     if (user.deletionRequestedAt) return { deletion: { username, requestedAt: user.deletionRequestedAt }, changed: [] };
     refuseNeeded(user, locked);
     const now = clock.now();
-    const teams = await leaveTeams(tx, user, now);
+    const left = await leaveTeams(tx, user, now);
     await endAccess(tx, user.id, now);
     const requestedAt = await insertDeletion(tx, user.id);
-    await announceAll(tx, [user.id, ...teams]);
+    const changed = [user.id, ...left.map(({ teamId, userId }) => (user.kind === "team" ? userId : teamId))];
+    await announceAll(tx, changed);
+    await recordLeft(tx, left);
     const { role, plan, disabledAt } = user;
     const before = { role, plan, disabled: disabledAt !== null };
     await record(tx, { action: "user.delete", object: { id: user.id, name: username }, ownerId: user.id, before });
-    return { deletion: { username, requestedAt }, changed: [user.id, ...teams] };
+    return { deletion: { username, requestedAt }, changed };
   });
   for (const id of changed) forgetUser(id);
   return deletion;

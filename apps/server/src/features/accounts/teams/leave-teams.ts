@@ -3,13 +3,13 @@ import { fault } from "../../../kernel/errors.ts";
 import { record } from "../../audit/index.ts";
 import type { User } from "../store.ts";
 import { hasActiveOwner } from "./team.rules.ts";
-import { deleteMember, lockTeam, selectMemberStates, selectMemberships } from "./team-store.ts";
+import { deleteMember, lockTeam, type Membership, selectMemberStates, selectMemberships } from "./team-store.ts";
 
 /**
- * For an account that is being deleted: a person leaves its teams, and a team loses its members. Returns the ids of others
- * whose rights have changed. A team that would have no active owner keeps the person.
+ * For an account that is being deleted: a person leaves its teams, and a team loses its members. Refuses if a team would
+ * have no active owner.
  */
-export async function leaveTeams(tx: Sql, user: User, now: Date): Promise<string[]> {
+export async function leaveTeams(tx: Sql, user: User, now: Date): Promise<Membership[]> {
   const memberships = await selectMemberships(tx, user);
   const abandoned: string[] = [];
   for (const { teamId, teamName, userId } of memberships) {
@@ -19,12 +19,16 @@ export async function leaveTeams(tx: Sql, user: User, now: Date): Promise<string
     if (user.kind === "person" && isOpen && !hasActiveOwner(others)) abandoned.push(teamName);
   }
   if (abandoned.length > 0) throw lastOwner(user.username, abandoned);
-  for (const { teamId, userId, username, role } of memberships) {
-    await deleteMember(tx, teamId, userId, now);
+  for (const { teamId, userId } of memberships) await deleteMember(tx, teamId, userId, now);
+  return memberships;
+}
+
+/** At the end of the transaction, as all records. */
+export async function recordLeft(tx: Sql, left: readonly Membership[]): Promise<void> {
+  for (const { teamId, userId, username, role } of left) {
     const object = { id: userId, name: username };
     await record(tx, { action: "member.remove", object, ownerId: teamId, before: { role } });
   }
-  return memberships.map(({ teamId, userId }) => (user.kind === "team" ? userId : teamId));
 }
 
 function lastOwner(username: string, teams: readonly string[]) {
