@@ -1,12 +1,15 @@
 import type { UserRecord } from "@gantry/sdk";
+import { useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { api } from "../../api/client.ts";
 import { ExportData } from "../../shell/export-data.tsx";
 import { useSession } from "../../shell/session.ts";
 import { useHasWay } from "../../shell/sign-in-ways.ts";
 import { Button } from "../../ui/button.tsx";
+import { DeleteAccountButton } from "../../ui/delete-account-button.tsx";
 import { ConfirmButton } from "../../ui/dialog.tsx";
 import { Panel } from "../../ui/page.tsx";
+import { toast } from "../../ui/toast.ts";
 import { OneTimeLink } from "./one-time-link.tsx";
 import { useChangeUser } from "./use-change-user.ts";
 import { UserPlan } from "./user-plan.tsx";
@@ -20,8 +23,26 @@ export function UserAccount({ user }: { user: UserRecord }) {
         <SignInLinks username={user.username} />
         <Access user={user} />
         <Data username={user.username} />
+        <Deletion username={user.username} />
       </div>
     </Panel>
+  );
+}
+
+function Deletion({ username }: { username: string }) {
+  const queries = useQueryClient();
+  const remove = async () => {
+    await api.admin.users.delete(username);
+    toast(`${username} is being deleted`);
+    await queries.invalidateQueries({ queryKey: ["admin"] });
+  };
+  return (
+    <Row
+      name="Deletion"
+      action={<DeleteAccountButton username={username} question={`Delete ${username}?`} onDelete={remove} />}
+    >
+      Deletes everything that the account stored. The ledger stays.
+    </Row>
   );
 }
 

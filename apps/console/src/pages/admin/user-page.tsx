@@ -63,7 +63,13 @@ function User({ username }: { username: string }) {
 function Known({ user }: { user: UserRecord }) {
   return (
     <>
-      {user.disabled && (
+      {user.deletion_requested_at !== null && (
+        <Notice tone="warn" title={`${user.username} is being deleted`}>
+          Their keys are blocked. The account disappears from the lists when work of others on its agents and models has
+          ended.
+        </Notice>
+      )}
+      {user.disabled && user.deletion_requested_at === null && (
         <Notice tone="warn" title={`${user.username} is disabled`}>
           Their keys are blocked, and their models and agents are hidden.
         </Notice>
@@ -80,7 +86,7 @@ function Known({ user }: { user: UserRecord }) {
       </dl>
       <div className="grid items-start gap-5 lg:grid-cols-2">
         <UserMoney user={user} />
-        <UserAccount user={user} />
+        {user.deletion_requested_at === null && <UserAccount user={user} />}
       </div>
       <UserUsage username={user.username} />
       <UserKeys username={user.username} />

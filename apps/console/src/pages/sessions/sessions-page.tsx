@@ -8,6 +8,7 @@ import { ConfirmButton } from "../../ui/dialog.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { toast } from "../../ui/toast.ts";
 import { ChangePassword } from "./change-password.tsx";
+import { DeleteOwnAccount } from "./delete-own-account.tsx";
 import { SessionTable } from "./session-table.tsx";
 
 export function SessionsPage() {
@@ -52,6 +53,7 @@ export function SessionsPage() {
           onPage={(to, how) => void navigate({ search: { page: to }, ...how })}
         />
       </Panel>
+      <DeleteOwnAccount />
     </Page>
   );
 }
