@@ -8,6 +8,7 @@ const ofServer = "Belongs to the installation, not to a user.";
 
 /** One row for each table that has data of users, and for those that name a user. */
 export const coverage: Readonly<Record<string, Coverage>> = {
+  account_deletions: "An account that is being deleted has no access to exports.",
   agent_revisions: ["agent_revisions"],
   agents: ["agents"],
   api_keys: ["keys"],
@@ -95,6 +96,7 @@ export const withoutUsers: readonly string[] = [
   "oauth_clients",
   "open_links",
   "plans",
+  "reserved_usernames",
   "schema_functions",
   "schema_migrations",
   "service_samples",
