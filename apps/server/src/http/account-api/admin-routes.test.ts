@@ -33,6 +33,7 @@ describe("POST /api/v2/admin/users", () => {
       role: "user",
       plan: "free",
       disabled: false,
+      deletion_requested_at: null,
       balance: 0,
       balance_low: false,
       reserved: 0,

@@ -51,7 +51,7 @@ describe.each(["", "http://other.example", "HTTP://user@other.example:81", "http
       expect(await ask("PUT", `${host}/v1/runs?limit=1`)).toEqual(run);
       expect(await ask("PUT", `${host}/api/v2/me`)).toEqual({
         status: 405,
-        allow: "GET, HEAD",
+        allow: "GET, HEAD, DELETE",
         body: others(405, message),
       });
     });
@@ -85,7 +85,7 @@ describe.each(bodies)("%s", (_, headers, body) => {
     expect(await send("POST", "/%")).toEqual([404, null, others(404, "Not found")]);
     expect(await send("POST", "/v1/%")).toEqual([404, null, agents("not_found", "Not found")]);
     expect(await send("POST", "/v1")).toEqual([404, null, agents("not_found", "Not found")]);
-    expect(await send("PUT", "/api/v2/me")).toEqual([405, "GET, HEAD", others(405, no("PUT"))]);
+    expect(await send("PUT", "/api/v2/me")).toEqual([405, "GET, HEAD, DELETE", others(405, no("PUT"))]);
     const onAgents = agents("method_not_allowed", no("DELETE"));
     expect(await send("DELETE", "/v1/agents/")).toEqual([405, "GET, HEAD, POST", onAgents]);
     expect(await send("PUT", "/v1/runs")).toEqual([405, "GET, HEAD", agents("method_not_allowed", no("PUT"))]);
@@ -106,7 +106,7 @@ test("an unknown method is a 404 or 405", async () => {
 });
 
 test("the Allow header lists the methods that work, HEAD among them", async () => {
-  expect(await ask("OPTIONS", "/api/v2/me")).toMatchObject({ status: 405, allow: "GET, HEAD" });
+  expect(await ask("OPTIONS", "/api/v2/me")).toMatchObject({ status: 405, allow: "GET, HEAD, DELETE" });
   expect((await gantry.fetch("HEAD", "/api/v2/me")).status).toBe(200);
   expect(await ask("DELETE", "/s3/gantry/uploads/x")).toMatchObject({ status: 405, allow: "GET, HEAD, PUT" });
   expect(await ask("GET", "/api/v1/gantry/image/predict")).toMatchObject({ status: 405, allow: "POST" });

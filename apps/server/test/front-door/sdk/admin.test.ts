@@ -45,7 +45,9 @@ describe("an admin", () => {
       role: "user",
       plan: "pro",
       disabled: false,
+      deletion_requested_at: null,
       balance: 0,
+      balance_low: false,
       reserved: 0,
       created_at: expect.any(String),
     });
