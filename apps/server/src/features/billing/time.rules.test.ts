@@ -74,6 +74,10 @@ describe("a moment", () => {
     }
     expect(microsOfMoment("0001-01-01T00:00:00.000000Z")).toBe(0);
     expect(momentOfMicros(microsOfMoment("9999-12-31T23:59:59.999999Z"))).toBe("2200-01-01T00:00:00.000000Z");
+    expect([-1, 32 ** 10 * 1000].map(momentOfMicros)).toEqual([
+      "1970-01-01T00:00:00.000000Z",
+      "2200-01-01T00:00:00.000000Z",
+    ]);
   });
 });
 

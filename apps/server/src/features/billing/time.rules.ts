@@ -37,13 +37,18 @@ export function shownMoment(moment: Moment): string {
 
 /** Clamped to 1970 through 2200. */
 export function microsOfMoment(moment: Moment): Micros1970 {
-  const micros = Date.parse(`${moment.slice(0, 19)}Z`) * 1000 + Number(moment.slice(20, 26));
-  return Math.min(Math.max(micros, 0), latest);
+  return clamp(Date.parse(`${moment.slice(0, 19)}Z`) * 1000 + Number(moment.slice(20, 26)));
 }
 
-export function momentOfMicros(micros: Micros1970): Moment {
+/** Clamped alike: an id may begin with any time, and PostgreSQL reads years of four digits. */
+export function momentOfMicros(time: Micros1970): Moment {
+  const micros = clamp(time);
   const iso = new Date(Math.floor(micros / 1000)).toISOString();
   return `${iso.slice(0, 23)}${String(micros % 1000).padStart(3, "0")}Z`;
+}
+
+function clamp(micros: Micros1970): Micros1970 {
+  return Math.min(Math.max(micros, 0), latest);
 }
 
 /** Includes `from` and excludes `to`, which may be Infinity. */

@@ -165,6 +165,13 @@ test("deleting removes every content, keeps the charge, and is not undone by a r
   expect((await gantry.call("GET", "/api/v2/usage", { key })).body.results).toMatchObject([{ request_id: id, price }]);
 });
 
+test.each(["z", "0"])("a prediction whose id is of another age, %s, is not found", async (digit) => {
+  const { key } = await newUser();
+  const id = `pred_${digit.repeat(26)}`;
+  expect([await read(id, key), await erase(id, key)]).toMatchObject([{ status: 404 }, { status: 404 }]);
+  expect((await list(key, `?q=${id}`)).results).toEqual([]);
+});
+
 test("deleting removes the payload of a webhook, and a stored response", async () => {
   const { key } = await newUser();
   t.llm.script = () => ({ text: "CONTENT" });
