@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ChatCall, ChatMessage, Content } from "../../../engines/models/chat.ts";
 import { isRecord } from "../../../kernel/is-record.ts";
-import { keptFile } from "./kept-input.rules.ts";
+import { keptFile, publicUrl } from "./kept-input.rules.ts";
 
 /** Hashing is synchronous, so larger images of a request are described without a hash. */
 const mostHashedChars = 8 * 1024 * 1024;
@@ -13,14 +13,13 @@ const leftOut: ReadonlySet<string> = new Set(["model", "stream", "stream_options
 export function keptChat(chat: Omit<ChatCall, "signal" | "onBegun">): Record<string, unknown> {
   const describe = imageDescriber();
   if (chat.native) {
-    const fields = Object.entries(chat.native.body).filter(([name]) => !leftOut.has(name));
-    return Object.fromEntries(fields.map(([name, value]) => [name, withoutImages(value, describe)]));
+    return nativeFields(chat.native.body, describe, { leftOut });
   }
   const { messages, tools, toolChoice, responseSchema, responseFormat, maxTokens, temperature, topP, seed, stop } =
     chat;
   const { reasoningEffort, extra } = chat;
   return {
-    ...extra,
+    ...(extra && nativeFields(extra, describe)),
     messages: messages.map((message) => keptMessage(message, describe)),
     ...(tools && tools.length > 0 && { tools }),
     ...defined({
@@ -77,20 +76,45 @@ function keptContent(content: Content, describe: Describe): unknown {
 const dataUri = /^data:([a-z0-9.+/-]+)(?:;[a-z0-9=._-]+)*;base64,/i;
 /** Shorter texts are kept as they are. */
 const shortestData = 256;
+/** Fields with the address of a file or of a tool server. */
+const addresses: ReadonlySet<string> = new Set(["image_url", "video_url", "audio_url", "file_url", "server_url"]);
+/** Fields with such an address as the `url` in them. */
+const holders: ReadonlySet<string> = new Set([...addresses, "source", "mcp_servers"]);
+const nothing: ReadonlySet<string> = new Set();
 
-/** Replaces the files in a request of another protocol: `data:` URIs, and base64 beside its media type. */
-function withoutImages(value: unknown, describe: Describe): unknown {
+/** Of tool servers, in the tools of OpenAI's protocol and in `mcp_servers` of Anthropic's. */
+const credentials: ReadonlySet<string> = new Set(["authorization", "headers", "authorization_token"]);
+
+/**
+ * The value of a field of another protocol. Files become descriptions: `data:` URIs, and base64 beside its media type.
+ * Entries of a list have the field of the list.
+ */
+function nativeValue(value: unknown, describe: Describe, field: string): unknown {
   if (typeof value === "string") {
     const [start, type] = (value.length > shortestData && dataUri.exec(value.slice(0, shortestData))) || [];
     return start === undefined || type === undefined ? value : describe(type, value.slice(start.length));
   }
-  if (Array.isArray(value)) return value.map((each) => withoutImages(each, describe));
+  if (Array.isArray(value)) return value.map((each) => nativeValue(each, describe, field));
   if (!isRecord(value)) return value;
   const { data, media_type: mediaType, format } = value;
   const type = typeof mediaType === "string" ? mediaType : typeof format === "string" ? format : undefined;
-  const entries = Object.entries(value).map(([name, each]) => {
-    const isData = name === "data" && typeof data === "string" && type !== undefined && data.length > shortestData;
-    return [name, isData ? describe(type, data) : withoutImages(each, describe)];
+  const isFile = typeof data === "string" && type !== undefined && data.length > shortestData;
+  const isServer = field === "mcp_servers" || (field === "tools" && value.type === "mcp");
+  const fields = nativeFields(value, describe, { leftOut: isServer ? credentials : nothing, field });
+  return isFile ? { ...fields, data: describe(type, data) } : fields;
+}
+
+/** `field`: the one whose value the record is. Credentials are left out, and links that may contain some. */
+function nativeFields(
+  record: Readonly<Record<string, unknown>>,
+  describe: Describe,
+  { leftOut = nothing, field = "" }: { leftOut?: ReadonlySet<string>; field?: string } = {},
+): Record<string, unknown> {
+  const kept = Object.entries(record).flatMap(([name, value]) => {
+    if (leftOut.has(name)) return [];
+    const isLink = addresses.has(name) || (name === "url" && holders.has(field));
+    const isWeb = isLink && typeof value === "string" && /^\s*https?:/i.test(value);
+    return [[name, isWeb ? publicUrl(value) : nativeValue(value, describe, name)]];
   });
-  return Object.fromEntries(entries);
+  return defined(Object.fromEntries(kept));
 }

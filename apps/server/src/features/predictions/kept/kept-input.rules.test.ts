@@ -141,6 +141,57 @@ test("native requests keep what was sent, without images", () => {
   });
 });
 
+test("native requests lose credentials of tool servers, and links that may contain some", () => {
+  const link = "https://example.com/a.png";
+  const server = { type: "url", name: "docs", url: link };
+  const tool = { type: "mcp", server_label: "docs" };
+  const schema = { type: "object", properties: { authorization: { type: "string" } } };
+  const call = { type: "tool_use", id: "a", name: "open", input: { url: `${link}?page=2` } };
+  const body = {
+    mcp_servers: [
+      { ...server, authorization_token: "SECRET" },
+      { ...server, url: `${link}?key=SECRET` },
+    ],
+    tools: [
+      { ...tool, server_url: `${link}?key=SECRET`, authorization: "SECRET", headers: { "x-key": "SECRET" } },
+      { name: "open", input_schema: schema },
+    ],
+    messages: [
+      { role: "assistant", content: [call] },
+      {
+        role: "user",
+        content: [
+          { type: "image", source: { type: "url", url: link } },
+          { type: "image", source: { type: "url", url: `${link}?sig=SECRET` } },
+          { type: "image_url", image_url: { url: "https://me:SECRET@example.com", detail: "low" } },
+          { type: "input_image", image_url: `${link}?sig=SECRET` },
+        ],
+      },
+    ],
+  };
+  const kept = keptChat({ messages: [], native: { protocol: "anthropic", body, stream: false } });
+  expect(JSON.parse(JSON.stringify(kept))).toEqual({
+    mcp_servers: [server, { type: "url", name: "docs" }],
+    tools: [tool, { name: "open", input_schema: schema }],
+    messages: [
+      { role: "assistant", content: [call] },
+      {
+        role: "user",
+        content: [
+          { type: "image", source: { type: "url", url: link } },
+          { type: "image", source: { type: "url" } },
+          { type: "image_url", image_url: { detail: "low" } },
+          { type: "input_image" },
+        ],
+      },
+    ],
+  });
+  expect(keptChat({ messages: [], extra: { mcp_servers: [{ authorization_token: "SECRET" }] } })).toEqual({
+    mcp_servers: [{}],
+    messages: [],
+  });
+});
+
 test("translated conversations keep messages and settings", () => {
   const messages = [
     { role: "user", content: [{ type: "image", contentType: "image/png", base64: data }] },
