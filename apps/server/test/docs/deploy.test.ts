@@ -113,7 +113,17 @@ test.each([
     expect(config).toMatchObject({ S3_BUCKET: "gantry", GANTRY_METRICS_OPEN: true, GANTRY_ROLE: role });
     // Connections and resources in these files are those of one process.
     expect(config).toMatchObject({ GANTRY_PROCESSES: 1 });
+    expect(config.GANTRY_TRUSTED_PROXIES).not.toEqual([]);
   }
+});
+
+test("the proxy in the README sends addresses of clients, and the server believes it", () => {
+  const readme = read("README.md");
+  expect(readme).toContain("proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;");
+  const given = one(readme, /^GANTRY_TRUSTED_PROXIES=(.*)$/gm);
+  const { GANTRY_TRUSTED_PROXIES: trusted } = readConfig({ GANTRY_TRUSTED_PROXIES: given, ...secrets }, root);
+  const host = one(readme, /^ +proxy_pass http:\/\/([\d.]+):/gm);
+  expect(trusted.some((entry) => entry.kind === "range" && entry.range.check(host, "ipv4"))).toBe(true);
 });
 
 /** Beyond the grace period, for the last writes and for PostgreSQL to stop: see docs/operate/install.md. */
