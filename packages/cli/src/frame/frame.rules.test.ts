@@ -1,7 +1,9 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Command } from "./command.ts";
 import { closest } from "./distance.rules.ts";
+import { Failure } from "./failure.ts";
 import { ago, money, sizeOf, visible } from "./format.rules.ts";
+import { main } from "./main.ts";
 import { momentOf } from "./moment.rules.ts";
 import { parse } from "./parse.rules.ts";
 import { tableOf, widthOf } from "./table.rules.ts";
@@ -22,6 +24,10 @@ const command: Command = {
   },
   examples: [],
   load: () => Promise.reject(new Error("not loaded")),
+};
+
+const refuse = async () => {
+  throw new Failure("Upstream: \u001b]0;owned\u0007 \u001b[2J");
 };
 
 test("options and arguments are checked against the row", () => {
@@ -80,8 +86,13 @@ test("tables fit the terminal, and wide characters count twice", () => {
   expect(lines.join("\n")).not.toContain("NONE");
 });
 
-test("text of others cannot write escape sequences to the terminal", () => {
+test("text of others cannot write escape sequences to the terminal", async () => {
   expect(visible("a\u001b[2Jb\u009bc\u202e\td\n")).toBe("a�[2Jb�c�\td\n");
+  const said = vi.spyOn(console, "error").mockImplementation(() => undefined);
+  const failing: Command = { name: "fail", group: "help", summary: "", examples: [], load: async () => refuse };
+  expect(await main([failing], ["fail"])).toBe(1);
+  expect(said.mock.calls).toEqual([["Upstream: �]0;owned� �[2J"]]);
+  said.mockRestore();
 });
 
 test("money, sizes and times read as in the console", () => {

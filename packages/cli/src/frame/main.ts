@@ -3,6 +3,7 @@ import type { Command, Context } from "./command.ts";
 import { createContext } from "./context.ts";
 import { closest } from "./distance.rules.ts";
 import { describeFailure, exitCodes, Failure } from "./failure.ts";
+import { visible } from "./format.rules.ts";
 import { parse } from "./parse.rules.ts";
 
 const helpOptions = ["--help", "-h"];
@@ -37,7 +38,8 @@ async function run(command: Command, args: readonly string[]): Promise<number> {
     if ((error as { name?: unknown } | null)?.name === "AbortError" && context?.signal.aborted) {
       return exitCodes.interrupted;
     }
-    console.error(describeFailure(error));
+    // The text may come from the server, or from an upstream of it.
+    console.error(visible(describeFailure(error)));
     return error instanceof Failure ? error.code : exitCodes.failed;
   }
 }
