@@ -187,6 +187,7 @@ function verdictOf(pair: StoredPair): Verdict {
       monthlyLimitMicros: pair.monthlyLimitMicros,
       dailyLimitMicros: pair.dailyLimitMicros ?? null,
       tokensPerMinute: pair.tokensPerMinute ?? null,
+      boundTokensPerMinute: pair.boundTokensPerMinute ?? null,
       parentId: pair.parentId ?? null,
       keepsInputs: pair.keepsInputs,
       sessionEndsAt: pair.sessionEndsAt,

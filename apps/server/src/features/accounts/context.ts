@@ -33,6 +33,8 @@ export interface Caller {
   readonly monthlyLimitMicros: number | null;
   readonly dailyLimitMicros?: number | null;
   readonly tokensPerMinute?: number | null;
+  /** Bounds its requests: also that of a member of a team, which takes no rights from its keys. */
+  readonly boundTokensPerMinute?: number | null;
   /** The key whose limits it counts towards too. */
   readonly parentId?: string | null;
   /** False: inputs of its predictions are not kept with their results. */

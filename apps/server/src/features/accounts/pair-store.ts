@@ -16,6 +16,7 @@ export interface StoredPair extends KeyReach {
   keyId: string;
   keyName: string;
   keepsInputs: boolean;
+  boundTokensPerMinute?: number | null;
   parentId?: string | null;
   /** Set for a session, and for the key of a sign-in link. */
   sessionEndsAt: Date | null;
@@ -36,7 +37,8 @@ export interface StoredPair extends KeyReach {
 const ownOrParents = (sql: Sql) => sql`
   least(k.monthly_limit_micros, case when k.member_id is null then q.monthly_limit_micros end) as "monthlyLimitMicros",
   least(k.daily_limit_micros, case when k.member_id is null then q.daily_limit_micros end) as "dailyLimitMicros",
-  least(k.tokens_per_minute, case when k.member_id is null then q.tokens_per_minute end) as "tokensPerMinute"`;
+  least(k.tokens_per_minute, case when k.member_id is null then q.tokens_per_minute end) as "tokensPerMinute",
+  least(k.tokens_per_minute, q.tokens_per_minute) as "boundTokensPerMinute"`;
 
 export async function selectPairs(sql: Sql, publicParts: readonly string[]): Promise<StoredPair[]> {
   return sql<StoredPair[]>`

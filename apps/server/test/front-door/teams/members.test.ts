@@ -122,8 +122,52 @@ test("the budget of a member bounds all its keys, and its usage is listed by mem
   expect((await lab("mira").get("/lab/expenses")).body.total_spent).toBeCloseTo(0.06);
 });
 
+test("the tokens a minute of a member bound all its keys, on every route", async () => {
+  const bot = calls.as((await lab("mark").made("POST", "/api/v2/keys", { json: { name: "writer" } })).body.key);
+  const limit = (tokens: number | null) =>
+    own("anna").made("PATCH", `${members}/mark`, { json: { tokens_per_minute: tokens } });
+  const model = "gantry/text";
+  const chat = { model, messages: [{ role: "user", content: "say hi" }], max_tokens: 10 };
+  const form = { prompt: "say hi" };
+  const text = `${JSON.stringify({ custom_id: "a", method: "POST", url: "/v1/chat/completions", body: chat })}\n`;
+  const agent = { name: "Writer", goal: "x", tools: [], model };
+  const agentId = (await lab("olga").made("POST", "/v1/agents", { json: agent })).body.id;
+  await lab("olga").made("POST", `/v1/agents/${agentId}/publish`, { json: {} });
+  await limit(1);
+  for (const by of [bot, lab("mark")]) {
+    await refused(by.send("POST", "/v1/chat/completions", { json: chat }), 400, "allows 1 a minute");
+    for (const path of ["predict/async/", "predict/stream/"]) {
+      const answer = await by.send("POST", `/api/v1/${model}/${path}`, { form });
+      expect([path, answer.status], answer.text).toEqual([path, 422]);
+    }
+    const run = await by.made("POST", `/v1/agents/${agentId}/runs`, { json: { input: {}, wait: 30 } });
+    expect(run.body).toMatchObject({
+      status: "error",
+      error: { message: expect.stringContaining("allows 1 a minute") },
+    });
+    const file = await by.made("POST", "/v1/files", { form: { purpose: "batch", file: new Blob([text]) } });
+    const asked = { input_file_id: file.body.id, endpoint: "/v1/chat/completions", completion_window: "24h" };
+    const { id } = (await by.made("POST", "/v1/batches", { json: asked })).body;
+    await expect
+      .poll(async () => (await by.get(`/v1/batches/${id}`)).body, { timeout: 20_000 })
+      .toMatchObject({ status: "completed", request_counts: { failed: 1 } });
+  }
+  // A minute that another key of the member has used up.
+  await limit(1_000_000);
+  const [seat] = await gantry.database.sql<{ id: string }[]>`
+    select m.seat_key_id as id from team_members m join users p on p.id = m.user_id where p.username = 'mark' limit 1`;
+  await gantry.database.sql`
+    insert into key_tokens values (${seat?.id ?? ""}, array[(extract(epoch from clock_timestamp()))::bigint, 1000000])
+    on conflict (key_id) do update set window_tokens = excluded.window_tokens`;
+  for (const by of [bot, lab("mark")]) {
+    expect((await by.send("POST", `/api/v1/${model}/predict/stream/`, { form })).status).toBe(429);
+  }
+  await limit(null);
+  expect((await bot.send("POST", `/api/v1/${model}/predict/stream/`, { form })).status).toBe(200);
+});
+
 test("a member with a budget keeps its rights", async () => {
-  await own("olga").made("PATCH", `${members}/anna`, { json: { monthly_limit: 1 } });
+  await own("olga").made("PATCH", `${members}/anna`, { json: { monthly_limit: 1, tokens_per_minute: 9 } });
   const { key } = (await lab("anna").made("POST", "/api/v2/keys", { json: {} })).body;
   for (const by of [lab("anna"), calls.as(key)]) expect((await by.get("/api/v2/secrets")).status).toBe(200);
 });

@@ -112,6 +112,7 @@ function callerOfSeat(person: Caller, seat: Seat): Caller {
     plan: seat.plan,
     keyId: seat.keyId,
     keyName: seat.keyName,
+    boundTokensPerMinute: seat.boundTokensPerMinute,
     parentId: null,
     team: seat.team,
   });

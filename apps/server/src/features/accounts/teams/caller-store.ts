@@ -11,6 +11,7 @@ export interface Seat {
   keyId: string;
   keyName: string;
   lastUsedAt: Date | null;
+  boundTokensPerMinute: number | null;
   team: CallerTeam;
 }
 
@@ -44,7 +45,8 @@ export interface Asked {
 export function selectSeats(sql: Sql, asked: readonly Asked[]): Promise<(Seat & { personId: string })[]> {
   return sql<(Seat & { personId: string })[]>`
     select m.user_id as "personId", u.id as "userId", u.username, u.plan, k.id as "keyId",
-      k.name as "keyName", k.last_used_at as "lastUsedAt", ${teamOfKey(sql)} as team
+      k.name as "keyName", k.last_used_at as "lastUsedAt", k.tokens_per_minute as "boundTokensPerMinute",
+      ${teamOfKey(sql)} as team
     from unnest(
       ${asked.map(({ personId }) => personId)}::text[], ${asked.map(({ team }) => team)}::text[]
     ) as asked (person_id, team)

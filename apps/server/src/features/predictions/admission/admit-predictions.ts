@@ -45,14 +45,17 @@ const windowMs = 60_000;
 
 const shown = (tokens = 0) => tokens.toLocaleString("en-US");
 
-/** Whether the key or its parent has a limit of tokens a minute. */
-export function hasTokenLimit({ tokensPerMinute }: Pick<Caller, "tokensPerMinute">): boolean {
-  return tokensPerMinute != null;
+/** Whether the key, its parent or the member of its team has a limit of tokens a minute. */
+export function hasTokenLimit({ boundTokensPerMinute }: Pick<Caller, "boundTokensPerMinute">): boolean {
+  return boundTokensPerMinute != null;
 }
 
 /** What an arrival takes of its key's minute. */
-export function tokensOf({ tokensPerMinute }: Caller, { mostTokens = 0 }: Terms): ArrivingPrediction["tokens"] {
-  return tokensPerMinute == null ? undefined : { reserved: mostTokens, limit: tokensPerMinute };
+export function tokensOf(
+  { boundTokensPerMinute: limit }: Caller,
+  { mostTokens = 0 }: Terms,
+): ArrivingPrediction["tokens"] {
+  return limit == null ? undefined : { reserved: mostTokens, limit };
 }
 
 function limited(type: "rate_limit" | "concurrent_requests_limit", msg: string, decision: Decision): Fault {
