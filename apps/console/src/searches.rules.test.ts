@@ -56,7 +56,8 @@ test("filters of predictions are kept in the address, and unknown ones are dropp
   expect(predictionSearch({ view: "json" })).toEqual({ view: "json" });
   expect(predictionSearch({ view: "xml" })).toEqual({});
   expect(filesSearch({ origin: "output", file: "file_1" })).toEqual({ origin: "output", file: "file_1" });
-  expect(filesSearch({ origin: "stolen", file: "" })).toEqual({});
+  expect(filesSearch({ origin: "stolen", file: "", before: "soon" })).toEqual({});
+  expect(filesSearch({ q: "a", before: "2026-11-18T12:00:00Z" })).toEqual({ q: "a", before: "2026-11-18T12:00:00Z" });
 });
 
 test("usage keeps its filters, and old addresses of predictions", () => {

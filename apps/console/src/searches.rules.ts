@@ -196,8 +196,12 @@ export function predictionsSearch(params: Params): PredictionsSearch {
     ...(status && { status }),
     ...(isName(agent) && { agent }),
     ...(isName(run) && { run }),
-    ...(isName(before) && !Number.isNaN(Date.parse(before)) && { before }),
+    ...searchBefore(before),
   };
+}
+
+function searchBefore(before: unknown): { before?: string } {
+  return isName(before) && !Number.isNaN(Date.parse(before)) ? { before } : {};
 }
 
 /** `view`: how input and output are shown. */
@@ -227,10 +231,21 @@ export function usageSearch(params: Params): UsageSearch {
 
 export const fileOrigins = ["output", "uploaded", "link"] as const satisfies readonly FileRecord["origin"][];
 
-/** `q`: part of a name or prompt. `file`: the id of the file in the dialog. */
-export function filesSearch(params: Params): ListSearch & { origin?: FileRecord["origin"]; file?: string } {
+/** `q`: part of a name or prompt. `file`: the id of the file in the dialog. `before`: where an earlier search stopped. */
+export interface FilesSearch extends ListSearch {
+  origin?: FileRecord["origin"];
+  file?: string;
+  before?: string;
+}
+
+export function filesSearch(params: Params): FilesSearch {
   const origin = oneOf(fileOrigins, params.origin);
-  return { ...listSearch(params), ...(origin && { origin }), ...(isName(params.file) && { file: params.file }) };
+  return {
+    ...listSearch(params),
+    ...(origin && { origin }),
+    ...(isName(params.file) && { file: params.file }),
+    ...searchBefore(params.before),
+  };
 }
 
 const agentTabs = ["edit", "revisions", "runs", "schedules", "triggers", "share"] as const;

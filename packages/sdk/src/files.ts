@@ -2,7 +2,7 @@ import type { FileRecord } from "@gantry/wire";
 import { at, modelParams } from "./address.ts";
 import { fileOrRefusal } from "./field-content.ts";
 import { formOf } from "./form.ts";
-import { eachOf, type Page, type PageQuery } from "./pages.ts";
+import { eachOf, type Page, type PageQuery, type TimeRange } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 /** A signed link, valid for a day for anyone who has it. */
@@ -21,9 +21,14 @@ export interface StoredFile {
   link: FileLink;
 }
 
-export interface FileQuery {
+export interface FileQuery extends TimeRange {
   q?: string | undefined;
   origin?: FileRecord["origin"] | undefined;
+}
+
+export interface FilePage extends Page<FileRecord> {
+  /** Set if a search with `q` did not read the whole range: continue with it as `to_date`. */
+  searched_from: string | null;
 }
 
 export interface Files {
@@ -49,7 +54,7 @@ export interface Files {
     options?: CallOptions & { headers?: Record<string, string> | undefined },
   ): Promise<Response>;
   /** One page of your uploads and outputs, newest first. `q`: part of the file name, or an id. */
-  list(options?: FileQuery & PageQuery & CallOptions): Promise<Page<FileRecord>>;
+  list(options?: FileQuery & PageQuery & CallOptions): Promise<FilePage>;
   /** Iterates over all entries, newest first, page by page. */
   each(options?: FileQuery & CallOptions): AsyncGenerator<FileRecord>;
   /** Deletes a file by its id. Outputs of a running prediction cannot be deleted. */
@@ -93,7 +98,7 @@ export function files({ json, send, download }: Transport): Files {
       });
     },
 
-    list: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/files"), query, signal }),
+    list: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/files"), query: { ...query }, signal }),
 
     each: (options) =>
       eachOf(

@@ -216,7 +216,7 @@ export type {
 } from "./drive-files.ts";
 export type { Drives } from "./drives.ts";
 export { GantryError, type GantryErrorType, type GantryIssue } from "./errors.ts";
-export type { FileLink, FileQuery, Files, StoredFile } from "./files.ts";
+export type { FileLink, FilePage, FileQuery, Files, StoredFile } from "./files.ts";
 export type { Input, InputField, JsonValue } from "./form.ts";
 export type { IdpConnector } from "./idp.ts";
 export type { AgentCardList, Marketplace } from "./marketplace.ts";

@@ -27,6 +27,8 @@ export const filesQuery = managementPage.extend({
     "Part of the file name or of the prompt, case-insensitive, or the id of the file or its prediction.",
   ),
   origin: choice(fileOrigins).optional().describe("Only files of this origin."),
+  from_date: datedListQuery.shape.from_date,
+  to_date: datedListQuery.shape.to_date,
 });
 
 export const deliveryListQuery = managementPage.extend(deliveriesQuery.shape);

@@ -1,4 +1,4 @@
-export { datedListQuery, expensesQuery, managementPage, modelFilter } from "./account-queries.ts";
+export { datedListQuery, expensesQuery, filesQuery, managementPage, modelFilter } from "./account-queries.ts";
 export {
   type AccountDeletionRecord,
   accountDeletionRecord,

@@ -8,6 +8,7 @@ import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { Paged } from "../../ui/paged.tsx";
 import { SearchInput } from "../../ui/search-input.tsx";
+import { SearchedBack } from "../../ui/searched-back.tsx";
 import { DeleteSelected } from "./delete-selected.tsx";
 import { FileTable } from "./file-table.tsx";
 import { OpenedFile } from "./opened-file.tsx";
@@ -19,17 +20,18 @@ import { UploadPanel } from "./upload-panel.tsx";
 const route = getRouteApi("/app/files");
 
 export function FilesPage() {
-  const { page = 1, q, origin, file } = route.useSearch();
+  const { page = 1, q, origin, file, before } = route.useSearch();
   const navigate = route.useNavigate();
   const [selection, setSelection] = useState<Selection>(new Set());
   const files = useQuery({
-    queryKey: ["files", "page", { page, q, origin }],
-    queryFn: ({ signal }) => api.files.list({ page, q, origin, signal }),
+    queryKey: ["files", "page", { page, q, origin, before }],
+    queryFn: ({ signal }) => api.files.list({ page, q, origin, to_date: before, signal }),
     placeholderData: keepPreviousData,
   });
-  // Another filter starts at the first page.
+  const searchedFrom = files.data?.searched_from ?? null;
+  // Another filter starts at the first page, with the newest files.
   const filter = (change: { q?: string | undefined } | { origin?: typeof origin }) =>
-    void navigate({ search: ({ page: _page, ...now }) => ({ ...now, ...change }), replace: true });
+    void navigate({ search: ({ page: _page, before: _before, ...now }) => ({ ...now, ...change }), replace: true });
   const rows = files.data?.results ?? [];
   const selected = selectedOf(rows, selection);
   return (
@@ -67,12 +69,19 @@ export function FilesPage() {
         <Paged
           query={files}
           onPage={(wanted, how) => void navigate({ search: (now) => ({ ...now, page: wanted }), ...how })}
-          empty={q === undefined && origin === undefined ? <NoFiles /> : <NoneFound />}
+          empty={q === undefined && origin === undefined && before === undefined ? <NoFiles /> : <NoneFound />}
         >
           {(shown) => (
             <FileTable rows={shown} selection={selection} onToggle={(id) => setSelection((now) => toggled(now, id))} />
           )}
         </Paged>
+        {searchedFrom !== null && (
+          <SearchedBack
+            to={searchedFrom}
+            what="files"
+            onOlder={() => void navigate({ search: ({ page: _page, ...now }) => ({ ...now, before: searchedFrom }) })}
+          />
+        )}
       </Panel>
       {file !== undefined && files.data && (
         <OpenedFile

@@ -1,11 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { Button } from "../../ui/button.tsx";
-import { time } from "../../ui/format.ts";
 import { TextLink } from "../../ui/link.tsx";
 import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { Paged } from "../../ui/paged.tsx";
+import { SearchedBack } from "../../ui/searched-back.tsx";
 import { isFiltered, PredictionFilters } from "./prediction-filters.tsx";
 import { predictionsQuery } from "./prediction-queries.ts";
 import { PredictionTable } from "./prediction-table.tsx";
@@ -36,14 +35,11 @@ export function PredictionsPage() {
           {(rows) => <PredictionTable rows={rows} />}
         </Paged>
         {searchedFrom !== null && (
-          <div className="flex flex-wrap items-center justify-between gap-2 border-line border-t px-4 py-2 text-muted">
-            <span>Searched back to {time(searchedFrom)}.</span>
-            <Button
-              onClick={() => void navigate({ search: ({ page: _page, ...now }) => ({ ...now, before: searchedFrom }) })}
-            >
-              Search older predictions
-            </Button>
-          </div>
+          <SearchedBack
+            to={searchedFrom}
+            what="predictions"
+            onOlder={() => void navigate({ search: ({ page: _page, ...now }) => ({ ...now, before: searchedFrom }) })}
+          />
         )}
       </Panel>
     </Page>

@@ -214,6 +214,7 @@ test("a failed upload leaves no file, and its bytes are collected", async () => 
   expect(await listFiles(deps, everythingOf(ana), { base: "http://host" }, { limit: 10, offset: 0 })).toEqual({
     entries: [],
     total: 0,
+    searchedFrom: null,
   });
   ahead = 24 * hour;
   expect((await collectDeletedFiles(deps, deps.clock.now())).dropped).toBe(0);

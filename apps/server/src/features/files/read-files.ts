@@ -23,12 +23,12 @@ export async function listFiles(
   scope: Scope,
   { base, ...filter }: FileFilter & { base: string },
   range: { limit: number; offset: number },
-): Promise<{ entries: ListedFile[]; total: number }> {
-  const [rows, total] = await Promise.all([
+): Promise<{ entries: ListedFile[]; total: number; searchedFrom: Date | null }> {
+  const [rows, count] = await Promise.all([
     selectFiles(database.sql, scope, filter, range),
     countFiles(database.sql, scope, filter),
   ]);
-  return { entries: await Promise.all(rows.map((row) => listed({ blobs }, row, base))), total };
+  return { entries: await Promise.all(rows.map((row) => listed({ blobs }, row, base))), ...count };
 }
 
 async function listed(

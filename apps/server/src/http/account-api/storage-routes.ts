@@ -1,4 +1,4 @@
-import { type DeliveryDetailsRecord, type DeliveryRecord, type FileRecord, isId } from "@gantry/wire";
+import { type DeliveryDetailsRecord, type DeliveryRecord, type FileRecord, filesQuery, isId } from "@gantry/wire";
 import { accountOperations } from "@gantry/wire/operations";
 import type { FastifyInstance } from "fastify";
 import { scopeOf } from "../../features/accounts/index.ts";
@@ -14,6 +14,7 @@ import { fault } from "../../kernel/errors.ts";
 import { listEnvelope, rangeOf } from "../foundation/page-query.ts";
 import { acceptEmptyBodies } from "../foundation/parse-json.ts";
 import { route } from "../foundation/route.ts";
+import { readDatedListQuery } from "./money-queries.ts";
 
 const operations = accountOperations;
 
@@ -30,17 +31,23 @@ export async function storageRoutes(app: FastifyInstance, deps: StorageRouteDeps
 }
 
 function fileRoutes(app: FastifyInstance, { files }: StorageRouteDeps): void {
-  route(app, operations.listFiles, async ({ caller, query, request }) => {
-    const { q, origin } = query;
-    const wanted = { q, origin, base: request.baseUrl };
-    const { entries, total } = await files.listFiles(scopeOf(caller), wanted, rangeOf(query));
-    return listEnvelope(entries.map(fileToWire), query, total);
+  route(app, operations.listFiles, { unchecked: "query" }, async ({ caller, request }) => {
+    const { page, range } = readDatedListQuery(request.query, filesQuery);
+    const { q, origin } = filesQuery.parse(request.query);
+    const wanted = { q, origin, from: dateOf(range.from), to: dateOf(range.to), base: request.baseUrl };
+    const { entries, total, searchedFrom } = await files.listFiles(scopeOf(caller), wanted, rangeOf(page));
+    const found = listEnvelope(entries.map(fileToWire), page, total);
+    return { ...found, searched_from: searchedFrom?.toISOString() ?? null };
   });
 
   route(app, operations.deleteFile, async ({ caller, params: { id } }) => {
     if (!isId("file", id)) throw fault("not_found", "File not found");
     await files.deleteFile(scopeOf(caller), id);
   });
+}
+
+function dateOf(moment: string | undefined): Date | undefined {
+  return moment === undefined ? undefined : new Date(moment);
 }
 
 export function webhookRoutes(app: FastifyInstance, { webhooks }: Pick<StorageRouteDeps, "webhooks">): void {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileRecord, newId } from "@gantry/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient, type FileRecord } from "../../../../../packages/sdk/src/index.ts";
+import { firstIdAt } from "../../../src/kernel/first-id-at.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 
 let gantry: GantryNode;
@@ -32,7 +33,7 @@ describe("the file list", () => {
     const link = await gantry.call("GET", `${at}/upload_url?filename=later.png&content_type=image/png`, { key });
 
     const { results, ...page } = await list(key);
-    expect(page).toEqual({ page: 1, page_size: 20, total_count: 3, total_pages: 1 });
+    expect(page).toEqual({ page: 1, page_size: 20, total_count: 3, total_pages: 1, searched_from: null });
     for (const entry of results) expect(fileRecord.parse(entry)).toEqual(entry);
     expect(results).toMatchObject([
       { origin: "link", s3_path: link.body.file_input.s3_path, content_type: "image/png", size: null, link: null },
@@ -71,6 +72,25 @@ describe("the file list", () => {
     expect(await found("?origin=output&q=txt")).toEqual([]);
     expect((await list(key, "?q=harb")).total_count).toBe(2);
     expect((await gantry.call("GET", "/api/v2/files?origin=stolen", { key })).status).toBe(422);
+  });
+
+  test("is searched among the newest 50,000, and further back on request", async () => {
+    const key = await gantry.newUser("hoarder");
+    await upload(key, 5, "needle.txt");
+    const [{ id, created_at }] = (await list(key)).results;
+    const first = Date.parse(created_at) + 1_000;
+    const ids = Array.from({ length: 50_000 }, (_, n) => firstIdAt("file", new Date(first + n)) + "0".repeat(16));
+    await gantry.database.sql`
+      insert into files (key, id, owner_id, origin, max_bytes, created_at)
+      select 'uploads/' || n || '/straw.txt', n, u.id, 'link', 1, now()
+      from unnest(${ids}::text[]) n, users u where u.username = 'hoarder'`;
+    const near = await list(key, "?q=needle");
+    expect(near).toMatchObject({ results: [], total_count: 0, searched_from: new Date(first).toISOString() });
+    const older = await list(key, `?q=needle&to_date=${near.searched_from}`);
+    expect(older).toMatchObject({ results: [{ id }], total_count: 1, searched_from: null });
+    expect(await list(key, `?q=${id}`)).toMatchObject({ results: [{ id }], searched_from: null });
+    expect((await list(key, `?from_date=${near.searched_from}`)).total_count).toBe(50_000);
+    expect((await gantry.call("GET", "/api/v2/files?to_date=soon", { key })).status).toBe(422);
   });
 
   test("can be iterated with the SDK while deleting", async () => {

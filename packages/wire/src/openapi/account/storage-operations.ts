@@ -12,7 +12,8 @@ export const fileGroup = groupOf("/api/v2", {
       method: "get",
       path: "/files",
       summary: "List your files",
-      description: "Newest first.",
+      description:
+        "Newest first. With `q`, at most the newest 50,000 files of the range are searched, unless it is an id. If there are more, `searched_from` is the time of the oldest that was searched: use it as the next `to_date`.",
       answer: fileRecord,
       list: "results",
       query: filesQuery,
