@@ -7,6 +7,7 @@ import type {
   DriveRecord,
   DriveSearchAnswer,
   IndexFileList,
+  IndexFileRecord,
   IndexFileStatus,
   SearchMode,
 } from "@gantry/wire";
@@ -49,6 +50,11 @@ export interface Drives {
     id: string,
     options?: { status?: IndexFileStatus | undefined } & ListRange & CallOptions,
   ): Promise<IndexFileList>;
+  /** Iterates over the files of the index, by path, page by page. */
+  eachIndexFile(
+    id: string,
+    options?: { status?: IndexFileStatus | undefined } & CallOptions,
+  ): AsyncGenerator<IndexFileRecord>;
   /** Indexes all files again. */
   rebuildIndex(id: string, options?: CallOptions): Promise<DriveRecord>;
   /** Searches the files of an indexed drive. */
@@ -90,6 +96,14 @@ export function drives(transport: Transport): Drives {
     files: driveFiles(transport),
     indexFiles: async (drive_id, { signal, ...query } = {}) =>
       json({ ...at("GET /v1/drives/{drive_id}/index/files", { drive_id }), query, signal }),
+    eachIndexFile: (id, options) =>
+      eachListed(
+        async (range) => {
+          const { files: entries, total } = await all.indexFiles(id, { ...options, ...range });
+          return { entries, total };
+        },
+        ({ path }) => path,
+      ),
     rebuildIndex: async (drive_id, { signal } = {}) =>
       json({ ...at("POST /v1/drives/{drive_id}/index/rebuild", { drive_id }), signal }),
     search: async (drive_id, q, { signal, ...query } = {}) =>

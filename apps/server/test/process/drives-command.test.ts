@@ -90,6 +90,30 @@ test("files and folders are copied up, down and across", async () => {
   expect((await gantry(["drives", "list", "--json"])).stdout).toBe("[]\n");
 }, 180_000);
 
+test("an index is created, shown, rebuilt and deleted", async () => {
+  await gantry(["drives", "create", "papers"]);
+  await put("broken.pdf", "%PDF-1.7 and nothing else");
+  await put("note.md", "Trains are paid in full.");
+  await gantry(["drives", "cp", local("broken.pdf"), local("note.md"), "papers:/"]);
+  const made = await gantry(["drives", "index", "papers"]);
+  expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(/^Drive +papers \(drv_\w+\)\nIndex +\w+, /)]);
+  const index = async () =>
+    JSON.parse((await gantry(["drives", "list", "--json"])).stdout).find(
+      ({ name }: { name: string }) => name === "papers",
+    ).index;
+  await waitFor("the index", async () => (await index()).failed === 1 && (await index()).indexed === 1, 60_000);
+  expect((await gantry(["drives", "search", "papers", "trains"])).stdout).toContain("/note.md");
+  const failed = await gantry(["drives", "index", "papers", "--failed", "--json"]);
+  expect(JSON.parse(failed.stdout)).toMatchObject([{ path: "/broken.pdf", reason: expect.any(String) }]);
+  const missing = await gantry(["drives", "index", "papers", "--embedding-model", "admin/none"]);
+  expect([missing.code, missing.stdout]).toEqual([1, ""]);
+  expect((await gantry(["drives", "index", "papers", "--rebuild"])).code).toBe(0);
+  expect((await gantry(["drives", "index", "papers", "--rebuild", "--off"])).code).toBe(2);
+  expect((await gantry(["drives", "index", "papers", "--off"])).stderr).toContain("Add --yes to delete the index");
+  const off = await gantry(["drives", "index", "papers", "--off", "--yes", "--json"]);
+  expect(JSON.parse(off.stdout)).toMatchObject({ name: "papers", index: null });
+}, 120_000);
+
 test("what cannot be copied is listed, and the rest is copied", async () => {
   await gantry(["drives", "create", "partly"]);
   await put("in/good.txt", "good");

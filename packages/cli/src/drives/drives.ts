@@ -23,7 +23,7 @@ export async function listDrives(context: Context): Promise<number> {
   );
 }
 
-function indexText(index: DriveIndexRecord | null): string {
+export function indexText(index: DriveIndexRecord | null): string {
   if (!index) return "";
   const { status, indexed, files, failed, paused_reason } = index;
   if (status === "paused") return `paused: ${paused_reason}`;

@@ -102,6 +102,35 @@ export const driveCommands: readonly Command[] = [
     load: async () => (await import("./rm.ts")).remove,
   },
   {
+    name: "drives index",
+    group,
+    summary: "Make the files of a drive searchable, or change its index.",
+    details:
+      "Without options: create the index, or resume one that is paused and retry failed files. An embedding model is called " +
+      "at your expense, with the key of this command.",
+    arguments: [drive],
+    options: {
+      "embedding-model": {
+        type: "text",
+        value: "MODEL",
+        meaning: "Search by meaning too, with this model; none: by words only.",
+        completes: "models",
+      },
+      rebuild: { type: "flag", meaning: "Index all files again." },
+      failed: { type: "flag", meaning: "List the files that failed, and why. Change nothing." },
+      off: { type: "flag", meaning: "Delete the index. The files stay." },
+      ...yesOption,
+      ...listOptions,
+      ...usual,
+    },
+    examples: [
+      { line: "drives index handbook", meaning: "Search by words" },
+      { line: "drives index handbook --embedding-model ann/embedder", meaning: "Search by meaning too" },
+      { line: "drives index handbook --failed", meaning: "What could not be indexed" },
+    ],
+    load: async () => (await import("./index-drive.ts")).indexDrive,
+  },
+  {
     name: "drives search",
     group,
     summary: "Search the files of an indexed drive.",
