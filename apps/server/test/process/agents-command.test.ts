@@ -132,9 +132,9 @@ test("without a terminal, an approval ends the command, and another command give
 }, 120_000);
 
 /** `script` runs its command in a pseudo terminal. The arguments must not need quotes. */
-function inTerminal(args: string[]) {
+function inTerminal(args: string[], env = settings()) {
   const prefix = ["sh", "-c", 'exec script -qec "$(printf "%s " "$@")" /dev/null', "sh"];
-  const { child, ended } = startCommand(args, settings(), prefix, null);
+  const { child, ended } = startCommand(args, env, prefix, null);
   let seen = "";
   child.stdout?.on("data", (chunk) => {
     seen += chunk;
@@ -158,6 +158,22 @@ test("in a terminal the approval is asked with a preview, and escape sequences s
   // The text came as the model wrote it, and is not printed again as the result.
   expect(seen().split("Done �[31mred.")).toHaveLength(2);
   expect(seen().split("[y]es")).toHaveLength(2);
+}, 60_000);
+
+test("a free agent of another user that becomes paid is not charged in a conversation", async () => {
+  const agentId = await runs.makeAgent({ name: "Guide", visibility: "public", pricing: { per_run: 0 } });
+  runs.llm.script = () => ({ text: "Welcome." });
+  const buyer = { ...settings(), GANTRY_KEY: await runs.gantry.newUser("guest", { credit: 5 }) };
+  const { child, ended, seen } = inTerminal(["chat", "admin/guide"], buyer);
+  await waitFor("the prompt", () => seen().includes("> "), 30_000);
+  child.stdin?.write("Hello\r");
+  await waitFor("the answer", () => seen().includes("Welcome."), 30_000);
+  await runs.gantry.call("PATCH", `/v1/agents/${agentId}`, { json: { pricing: { per_run: 1 } } });
+  await runs.gantry.call("POST", `/v1/agents/${agentId}/publish`, { json: {} });
+  child.stdin?.write("More\r");
+  await waitFor("the refusal", () => seen().includes("is now $1, not $0"), 30_000);
+  child.stdin?.write("\u0004");
+  expect((await ended).code).toBe(0);
 }, 60_000);
 
 test("Ctrl+C at a question cancels the run, and Ctrl+D leaves the question open", async () => {

@@ -1,5 +1,6 @@
 import type { AgentCard, AgentRecord, GantryClient } from "@gantry/sdk";
 import { Failure } from "../frame/failure.ts";
+import { money } from "../frame/format.rules.ts";
 
 /** One of your agents by id, slug or name, or a public agent as `creator/slug`. */
 export async function findAgent(client: GantryClient, text: string): Promise<AgentRecord | AgentCard> {
@@ -24,3 +25,11 @@ export async function findAgent(client: GantryClient, text: string): Promise<Age
 
 /** A card describes an agent of another user, or is all that a limited key may see. */
 export const isOwn = (agent: AgentRecord | AgentCard): agent is AgentRecord => "goal" in agent;
+
+/** The price that you agree to, also to none: it may rise before the run. Your own agents cost you no price. */
+export const agreedPrice = (agent: AgentRecord | AgentCard): { expected_price?: number } =>
+  isOwn(agent) ? {} : { expected_price: agent.pricing.per_run };
+
+/** Shown before it is agreed to. */
+export const priceText = ({ name, pricing }: AgentRecord | AgentCard): string =>
+  `A run of ${name} costs ${money(pricing.per_run)}, and its model calls.`;

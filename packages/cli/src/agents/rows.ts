@@ -74,6 +74,12 @@ export const agentCommands: readonly Command[] = [
         choices: ["idp", "models", "files"],
         many: true,
       },
+      webhook: {
+        type: "text",
+        value: "URL",
+        meaning: "URL to call when the run ends or asks for an approval.",
+        completes: "plain",
+      },
       "idempotency-key": { type: "text", value: "KEY", meaning: "A repeat with this key returns the same run." },
       ...usual,
     },

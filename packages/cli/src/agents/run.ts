@@ -1,10 +1,9 @@
 import type { AgentCard, AgentRecord, CreateRunBody, GantryClient, RunRecord } from "@gantry/sdk";
 import type { Context } from "../frame/command.ts";
 import { exitCodes, wrongArguments } from "../frame/failure.ts";
-import { money } from "../frame/format.rules.ts";
 import { dollarsOf } from "../frame/moment.rules.ts";
 import { followRun } from "../runs/follow-run.ts";
-import { findAgent, isOwn } from "./find-agent.ts";
+import { agreedPrice, findAgent, priceText } from "./find-agent.ts";
 import { readInput } from "./read-input.ts";
 
 export async function runAgent(context: Context): Promise<number> {
@@ -13,7 +12,7 @@ export async function runAgent(context: Context): Promise<number> {
   return startedRun(context, async (client) => {
     const agent = await findAgent(client, name);
     const body = await bodyOf(context, agent, words);
-    if (body.expected_price) out.note(`A run of ${name} costs ${money(body.expected_price)}, and its model calls.`);
+    if (body.expected_price) out.note(priceText(agent));
     const idempotencyKey = context.text("idempotency-key");
     return client.runs.create(agent.id, body, { idempotencyKey });
   });
@@ -48,6 +47,7 @@ export async function startedRun(
 
 async function bodyOf(context: Context, agent: AgentRecord | AgentCard, words: string[]): Promise<CreateRunBody> {
   const approve = context.texts("approve");
+  const webhook = context.text("webhook");
   const connectors = context.texts("connector") as NonNullable<CreateRunBody["connectors"]>;
   return {
     input: await readInput(context, words, agent.input_schema),
@@ -57,7 +57,7 @@ async function bodyOf(context: Context, agent: AgentRecord | AgentCard, words: s
     timeout_seconds: context.number("timeout"),
     ...(approve.length > 0 && { approve: [...approve] }),
     ...(connectors.length > 0 && { connectors: [...connectors] }),
-    // Your own agents cost no price. For others, you agree to the price that is shown.
-    ...(!isOwn(agent) && agent.pricing.per_run > 0 && { expected_price: agent.pricing.per_run }),
+    ...(webhook !== undefined && { webhook: { url: webhook } }),
+    ...agreedPrice(agent),
   };
 }

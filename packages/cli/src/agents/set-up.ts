@@ -30,7 +30,7 @@ export async function setUp(context: Context): Promise<number> {
   const client = await context.client();
   const { setUpAgent } = await import("@gantry/sdk");
   const created = await setUpAgent(client, fields, setup);
-  const { agent, drives, schedule, trigger } = created;
+  const { agent, drives, memoryDrive, schedule, trigger } = created;
   const isPublished = schedule !== undefined || trigger !== undefined || context.flag("publish");
   if (context.flag("publish") && !schedule && !trigger) await client.agents.publish(agent.id);
   printWarnings(context, agent.warnings);
@@ -43,6 +43,7 @@ export async function setUp(context: Context): Promise<number> {
     ["Id", agent.id],
     ["Status", isPublished ? "published" : agent.status],
     ...drives.map(({ name, id }) => ["Drive", `${name} (${id})`] as const),
+    ["Memory", memoryDrive && `${memoryDrive.name} (${memoryDrive.id})`],
     ["Schedule", schedule && `${schedule.cron} (${schedule.id}), disabled`],
     ["Trigger", trigger?.id],
     ["Trigger URL", trigger?.url],

@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline/promises";
 import type { AgentCard, AgentRecord, GantryClient } from "@gantry/sdk";
-import { findAgent, isOwn } from "../agents/find-agent.ts";
+import { agreedPrice, findAgent, priceText } from "../agents/find-agent.ts";
 import type { Context, Target } from "../frame/command.ts";
 import { describeFailure, exitCodes, isGantryError, wrongArguments } from "../frame/failure.ts";
-import { money } from "../frame/format.rules.ts";
 import { isTerminal, readStdin } from "../frame/terminal.ts";
 import { followRun } from "../runs/follow-run.ts";
 import { type Message, streamAnswer, wholeAnswer } from "./completions.ts";
@@ -75,15 +74,11 @@ function agentAnswerer(context: Context, client: GantryClient, agent: AgentRecor
   if (text("system") !== undefined) throw wrongArguments("--system is for models. An agent has its own instructions.");
   const field = messageField(agent.input_schema);
   const thread_id = text("thread") ?? `chat-${randomUUID()}`;
-  const price = isOwn(agent) ? 0 : agent.pricing.per_run;
-  if (price > 0) out.note(`A run of ${agent.name} costs ${money(price)}, and its model calls.`);
+  const price = agreedPrice(agent);
+  if (price.expected_price) out.note(priceText(agent));
   if (text("thread") === undefined) out.note(`Continue later with --thread ${thread_id}`);
   return async (content, signal) => {
-    const run = await client.runs.create(
-      agent.id,
-      { input: { [field]: content }, thread_id, ...(price > 0 && { expected_price: price }) },
-      { signal },
-    );
+    const run = await client.runs.create(agent.id, { input: { [field]: content }, thread_id, ...price }, { signal });
     const options = { showsSteps: !flag("json"), json: flag("json"), approvesAll: false, cancels: true };
     // Ctrl+C stops the run of this message, not the conversation.
     return followRun(Object.create(context, { signal: { value: signal } }) as Context, client, run, options);

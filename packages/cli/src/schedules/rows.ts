@@ -1,10 +1,22 @@
-import { type Argument, type Command, jsonOption, listOptions, serverOptions } from "../frame/command.ts";
+import { type Argument, type Command, jsonOption, listOptions, type Option, serverOptions } from "../frame/command.ts";
 import { followCodes, followOptions } from "../runs/rows.ts";
-import { agentArgument, fieldsArgument, inputOptions, runLimits, yesOption } from "../shared/options.ts";
+import { agentArgument, fieldsArgument, inputOptions, runChanges, runLimits, yesOption } from "../shared/options.ts";
 
 const group = "agents";
 const usual = { ...jsonOption, ...serverOptions };
 const schedule: Argument = { name: "SCHEDULE", meaning: "Id of the schedule.", completes: "schedules" };
+const whenOptions = {
+  cron: {
+    type: "text",
+    value: "EXPRESSION",
+    meaning: "Minute, hour, day of the month, month, day of the week; or @daily.",
+  },
+  timezone: { type: "text", value: "ZONE", meaning: "Such as Europe/Berlin; UTC by default." },
+} as const satisfies Record<string, Option>;
+const policyOptions = {
+  overlap: { type: "text", meaning: "While an earlier run still works.", choices: ["skip", "queue"] },
+  missed: { type: "text", meaning: "Times that passed while no server was running.", choices: ["skip", "once"] },
+} as const satisfies Record<string, Option>;
 
 export const scheduleCommands: readonly Command[] = [
   {
@@ -23,17 +35,12 @@ export const scheduleCommands: readonly Command[] = [
     name: "schedules create",
     group,
     summary: "Run an agent at given times.",
+    details: "For another user's agent you agree to its present price. If the price changes, the schedule pauses.",
     arguments: [agentArgument, fieldsArgument],
     options: {
-      cron: {
-        type: "text",
-        value: "EXPRESSION",
-        meaning: "Minute, hour, day of the month, month, day of the week; or @daily.",
-      },
-      timezone: { type: "text", value: "ZONE", meaning: "Such as Europe/Berlin; UTC by default." },
+      ...whenOptions,
       name: { type: "text", value: "NAME", meaning: "Name of the schedule." },
-      overlap: { type: "text", meaning: "While an earlier run still works.", choices: ["skip", "queue"] },
-      missed: { type: "text", meaning: "Times that passed while no server was running.", choices: ["skip", "once"] },
+      ...policyOptions,
       thread: { type: "text", value: "ID", meaning: "Conversation that all runs continue.", completes: "threads" },
       disabled: { type: "flag", meaning: "Create it without starting it." },
       ...inputOptions,
@@ -56,6 +63,36 @@ export const scheduleCommands: readonly Command[] = [
     options: usual,
     examples: [{ line: "schedules show sch_123", meaning: "One schedule" }],
     load: async () => (await import("./schedules.ts")).showSchedule,
+  },
+  {
+    name: "schedules change",
+    group,
+    summary: "Change a schedule.",
+    details:
+      "Give only what to change. Fields are added to the input; --input replaces it. Runs then use the key of this command.",
+    arguments: [schedule, fieldsArgument],
+    options: {
+      ...whenOptions,
+      timezone: { ...whenOptions.timezone, meaning: "Such as Europe/Berlin." },
+      ...policyOptions,
+      thread: {
+        type: "text",
+        value: "ID",
+        meaning: "Conversation that all runs continue; none: each run starts its own.",
+        completes: "threads",
+      },
+      ...inputOptions,
+      ...runChanges,
+      ...usual,
+    },
+    examples: [
+      { line: 'schedules change sch_123 --cron "30 8 * * MON-FRI" topic=costs', meaning: "Another time and topic" },
+      {
+        line: "schedules change sch_123 --expected-price 0.10",
+        meaning: "Accept a new price. Then resume it",
+      },
+    ],
+    load: async () => (await import("./schedules.ts")).changeSchedule,
   },
   {
     name: "schedules pause",

@@ -1,5 +1,5 @@
-import type { MissedPolicy, OverlapPolicy, ScheduleRecord } from "@gantry/sdk";
-import { findAgent } from "../agents/find-agent.ts";
+import type { ChangeScheduleBody, GantryClient, MissedPolicy, OverlapPolicy, ScheduleRecord } from "@gantry/sdk";
+import { agreedPrice, findAgent, priceText } from "../agents/find-agent.ts";
 import { readInput } from "../agents/read-input.ts";
 import { startedRun } from "../agents/run.ts";
 import type { Context } from "../frame/command.ts";
@@ -9,6 +9,7 @@ import { printList } from "../frame/list.ts";
 import { dollarsOf } from "../frame/moment.rules.ts";
 import { printDeleted } from "../shared/print-deleted.ts";
 import { confirmDeletion } from "../shared/questions.ts";
+import { runChangesOf } from "../shared/run-changes.ts";
 
 export async function listSchedules(context: Context): Promise<number> {
   const client = await context.client();
@@ -35,6 +36,8 @@ export async function createSchedule(context: Context): Promise<number> {
   if (cron === undefined) throw wrongArguments('Say when to run: --cron "0 9 * * MON-FRI"');
   const client = await context.client();
   const agent = await findAgent(client, name);
+  const price = agreedPrice(agent);
+  if (price.expected_price) context.out.note(priceText(agent));
   const [title, timezone, thread_id] = [context.text("name"), context.text("timezone"), context.text("thread")];
   const max_cost = dollarsOf("max-cost", context.text("max-cost"));
   const schedule = await client.schedules.create(agent.id, {
@@ -48,8 +51,38 @@ export async function createSchedule(context: Context): Promise<number> {
     ...(timezone !== undefined && { timezone }),
     ...(thread_id !== undefined && { thread_id }),
     ...(max_cost !== undefined && { max_cost }),
+    ...price,
   });
   return print(context, schedule);
+}
+
+export async function changeSchedule(context: Context): Promise<number> {
+  const [id = "", ...words] = context.words;
+  const [cron, timezone] = [context.text("cron"), context.text("timezone")];
+  const [overlap, missed] = [context.text("overlap"), context.text("missed")];
+  const client = await context.client();
+  const input = await changedInput(context, client, id, words);
+  const change: ChangeScheduleBody = {
+    ...(cron !== undefined && { cron }),
+    ...(timezone !== undefined && { timezone }),
+    ...(overlap !== undefined && { overlap: overlap as OverlapPolicy }),
+    ...(missed !== undefined && { missed: missed as MissedPolicy }),
+    ...(input && { input }),
+    ...runChangesOf(context),
+  };
+  const schedule = await client.schedules.update(id, change);
+  const code = print(context, schedule);
+  if (schedule.status === "paused") context.out.note(`Still paused. Resume it with: gantry schedules resume ${id}`);
+  return code;
+}
+
+/** Fields that were typed are added to the input that the schedule has, unless --input gives a whole one. */
+async function changedInput(context: Context, client: GantryClient, id: string, words: readonly string[]) {
+  const isWhole = context.text("input") !== undefined;
+  if (!isWhole && words.length === 0) return undefined;
+  const { agent_id, input } = await client.schedules.get(id);
+  const { input_schema } = await client.agents.get(agent_id);
+  return { ...(!isWhole && input), ...(await readInput(context, words, input_schema)) };
 }
 
 export async function showSchedule(context: Context): Promise<number> {
@@ -85,7 +118,7 @@ function print(context: Context, schedule: ScheduleRecord): number {
     out.json(schedule);
     return exitCodes.done;
   }
-  const { next_times, last_skipped_at, skipped_reason, max_cost } = schedule;
+  const { next_times, last_skipped_at, skipped_reason, max_cost, expected_price } = schedule;
   out.details([
     ["Schedule", schedule.id],
     ["Name", schedule.name],
@@ -96,6 +129,7 @@ function print(context: Context, schedule: ScheduleRecord): number {
     ["Next", next_times.map((at) => `${time(at)} (${ago(at)})`).join("\n")],
     ["Input", JSON.stringify(schedule.input)],
     ["Thread", schedule.thread_id],
+    ["Price agreed to", expected_price === null ? undefined : money(expected_price)],
     ["Most a run may cost", max_cost === null ? undefined : money(max_cost)],
     ["Approved tools", schedule.approve.join(", ")],
     ["Last run", schedule.last_run_id],

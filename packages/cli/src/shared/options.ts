@@ -25,6 +25,22 @@ export const runLimits = {
   },
 } as const satisfies Record<string, Option>;
 
+/** What can be changed of a schedule or a trigger that exists. */
+export const runChanges = {
+  name: { type: "text", value: "NAME", meaning: "New name." },
+  "max-cost": { ...runLimits["max-cost"], meaning: "Most that a run may cost, sub-agents included; none: no limit." },
+  approve: {
+    ...runLimits.approve,
+    meaning:
+      "Tools that may write without asking, instead of those before. Repeat the option for several; none: no tool.",
+  },
+  "expected-price": {
+    type: "text",
+    value: "DOLLARS",
+    meaning: "Price of another user's agent that you accept; any: every price.",
+  },
+} as const satisfies Record<string, Option>;
+
 /** Limits of a key, or of a member of a team. */
 export const limitOptions = (subject: "key" | "member") =>
   ({

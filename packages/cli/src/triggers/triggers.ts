@@ -1,5 +1,11 @@
-import type { CreateTriggerBody, TriggerOverlap, TriggerRecord, TriggerVerification } from "@gantry/sdk";
-import { findAgent } from "../agents/find-agent.ts";
+import type {
+  ChangeTriggerBody,
+  CreateTriggerBody,
+  TriggerOverlap,
+  TriggerRecord,
+  TriggerVerification,
+} from "@gantry/sdk";
+import { agreedPrice, findAgent, priceText } from "../agents/find-agent.ts";
 import type { Context } from "../frame/command.ts";
 import { exitCodes, wrongArguments } from "../frame/failure.ts";
 import { ago, money, time } from "../frame/format.rules.ts";
@@ -9,6 +15,7 @@ import { printDeleted } from "../shared/print-deleted.ts";
 import { confirmDeletion, confirmed } from "../shared/questions.ts";
 import { readJsonObject } from "../shared/read-json.ts";
 import { readSecret } from "../shared/read-secret.ts";
+import { runChangesOf } from "../shared/run-changes.ts";
 
 export async function listTriggers(context: Context): Promise<number> {
   const client = await context.client();
@@ -30,21 +37,48 @@ export async function listTriggers(context: Context): Promise<number> {
 
 export async function createTrigger(context: Context): Promise<number> {
   const client = await context.client();
-  const { id } = await findAgent(client, context.words[0] ?? "");
-  const [name, file, overlap] = [context.text("name"), context.text("input"), context.text("overlap")];
+  const agent = await findAgent(client, context.words[0] ?? "");
+  const price = agreedPrice(agent);
+  if (price.expected_price) context.out.note(priceText(agent));
+  const name = context.text("name");
   const max_cost = dollarsOf("max-cost", context.text("max-cost"));
   const thread_id = context.text("thread");
-  const verification = await readVerification(context);
   const body: CreateTriggerBody = {
     approve: [...context.texts("approve")],
+    ...(await deliveryOf(context)),
     ...(name !== undefined && { name }),
+    ...(max_cost !== undefined && { max_cost }),
+    ...(thread_id !== undefined && { thread_id }),
+    ...price,
+  };
+  return printUrl(context, await client.triggers.create(agent.id, body));
+}
+
+export async function changeTrigger(context: Context): Promise<number> {
+  const change: ChangeTriggerBody = { ...(await deliveryOf(context)), ...runChangesOf(context) };
+  return update(context, change);
+}
+
+export const pauseTrigger = (context: Context): Promise<number> => update(context, { enabled: false });
+export const resumeTrigger = (context: Context): Promise<number> => update(context, { enabled: true });
+
+async function update(context: Context, change: ChangeTriggerBody): Promise<number> {
+  const client = await context.client();
+  const trigger = await client.triggers.update(context.words[0] ?? "", change);
+  if (context.flag("json")) context.out.json(trigger);
+  else printTrigger(context, trigger);
+  return exitCodes.done;
+}
+
+/** How deliveries are checked and become the input of a run. */
+async function deliveryOf(context: Context) {
+  const [file, overlap] = [context.text("input"), context.text("overlap")];
+  const verification = await readVerification(context);
+  return {
     ...(file !== undefined && { input: await readJsonObject<Record<string, unknown>>(file) }),
     ...(verification && { verification }),
     ...(overlap !== undefined && { overlap: overlap as TriggerOverlap }),
-    ...(max_cost !== undefined && { max_cost }),
-    ...(thread_id !== undefined && { thread_id }),
   };
-  return printUrl(context, await client.triggers.create(id, body));
 }
 
 async function readVerification(context: Context): Promise<TriggerVerification | undefined> {
@@ -122,6 +156,7 @@ function printTrigger({ out }: Context, trigger: TriggerRecord): void {
     ["Overlap", trigger.overlap],
     ["Thread", trigger.thread_id],
     ["Input", trigger.input && JSON.stringify(trigger.input)],
+    ["Price agreed to", trigger.expected_price === null ? undefined : money(trigger.expected_price)],
     ["Most a run may cost", trigger.max_cost === null ? undefined : money(trigger.max_cost)],
     ["Approved tools", trigger.approve.join(", ")],
     ["Last run", trigger.last_run_id],
