@@ -52,7 +52,8 @@ function padded(text: string, width: number, align: "right" | undefined): string
 
 const segments = new Intl.Segmenter();
 
-function sliced(text: string, width: number): string {
+/** The longest beginning that fits in `width` cells. */
+export function sliced(text: string, width: number): string {
   let cut = "";
   let used = 0;
   for (const { segment } of segments.segment(text)) {

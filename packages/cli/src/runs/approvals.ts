@@ -23,6 +23,7 @@ interface ApprovalOptions {
 }
 
 const lookMs = 500;
+const indent = "  ";
 
 /** Answers the confirmations of a run: asks in a terminal, one after the other. */
 export function createApprovals(client: GantryClient, options: ApprovalOptions): Approvals {
@@ -58,7 +59,8 @@ export function createApprovals(client: GantryClient, options: ApprovalOptions):
   async function ask(confirmation: ConfirmationRecord, ended: AbortSignal): Promise<void> {
     const { tool, agent, run_id } = confirmation;
     const by = run_id === runId ? "" : ` (sub-agent ${agent.name})`;
-    const preview = previewLines(confirmation).map((line) => `  ${line}\n`);
+    const width = (process.stderr.columns ?? 80) - indent.length - 1;
+    const preview = previewLines(confirmation, width).map((line) => `${indent}${line}\n`);
     let text = `\nAllow ${tool}${by}?\n${preview.join("")}[y]es, [n]o, [a]lways in this run: `;
     for (;;) {
       const given = (await question(text, ended))?.toLowerCase();

@@ -1,5 +1,6 @@
 import type { ConfirmationRecord, RunEvent, RunRecord, RunText } from "@gantry/sdk";
 import { count, money, seconds } from "../frame/format.rules.ts";
+import { sliced } from "../frame/table.rules.ts";
 
 /** The text of the output, or the output as JSON. */
 export function resultText(output: Readonly<Record<string, unknown>>): string {
@@ -84,14 +85,35 @@ export function createTextReader(): (piece: RunText) => { text: string; isNewCal
 /** A longer question would push itself out of the terminal. */
 const mostPreviewLines = 100;
 
-/** What a tool would do, for the person who is asked. */
-export function previewLines(confirmation: Pick<ConfirmationRecord, "arguments" | "details">): string[] {
-  const lines = writeLines(confirmation.details) ?? [
+/**
+ * What a tool would do, for the person who is asked. Lines of at most `width` cells: one that the terminal wraps could
+ * look like a question of the command.
+ */
+export function previewLines(
+  confirmation: Pick<ConfirmationRecord, "arguments" | "details">,
+  width = usualWidth,
+): string[] {
+  const whole = writeLines(confirmation.details) ?? [
     ...jsonLines("Arguments", confirmation.arguments),
     ...(confirmation.details ? jsonLines("Effects", confirmation.details) : []),
   ];
+  const lines = whole.flatMap((line) => wrappedTo(Math.max(narrowest, width), line));
   const more = lines.length - mostPreviewLines;
   return more > 0 ? [...lines.slice(0, mostPreviewLines), `… ${more} more lines`] : lines;
+}
+
+const usualWidth = 120;
+const narrowest = 20;
+
+function wrappedTo(width: number, line: string): string[] {
+  const lines: string[] = [];
+  let rest = line;
+  do {
+    const piece = sliced(rest, width);
+    lines.push(piece);
+    rest = rest.slice(piece.length);
+  } while (rest !== "");
+  return lines;
 }
 
 /** A write of the identity connector: the request, and what it changes. */
@@ -100,10 +122,10 @@ function writeLines(details: ConfirmationRecord["details"]): string[] | undefine
   if (typeof tenant !== "string" || typeof method !== "string" || typeof path !== "string") return undefined;
   const changed = typeof changes === "object" && changes !== null ? Object.entries(changes) : [];
   return [
-    ...(typeof description === "string" ? [description] : []),
-    `${method} ${path} on ${tenant}`,
+    ...(typeof description === "string" ? [plainText(description)] : []),
+    plainText(`${method} ${path} on ${tenant}`),
     ...(destructive === true ? ["This cannot be undone."] : []),
-    ...changed.map(([field, change]) => `${field}: ${changeText(change)}`),
+    ...changed.map(([field, change]) => `${plainText(field)}: ${changeText(change)}`),
     ...(changed.length === 0 && body !== undefined && body !== null ? jsonLines("Body", body) : []),
     ...(Array.isArray(warnings) ? warnings.map((warning) => `Warning: ${plainText(warning)}`) : []),
   ];
@@ -114,7 +136,9 @@ function changeText(change: unknown): string {
   return "old" in change ? `${plainText(change.old)} → ${plainText(change.new)}` : plainText(change.new);
 }
 
-const plainText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+/** In one line: a value with line ends or tabs could look like lines of the command. */
+const plainText = (value: unknown): string =>
+  typeof value === "string" && !/[\r\n\t]/.test(value) ? value : JSON.stringify(value);
 
 function jsonLines(title: string, value: unknown): string[] {
   return `${title}: ${JSON.stringify(value, null, 2)}`.split("\n");
