@@ -22,12 +22,26 @@ export function missingTogether(isSet: (name: string) => boolean): string[] {
 }
 
 export function contradicting(values: Readonly<Record<string, unknown>>): string[] {
-  return [...sameHosts(values), ...missingProvider(values)];
+  return [...sameHosts(values), ...missingProvider(values), ...ambiguousNames(values)];
 }
 
 function missingProvider({ GANTRY_SIGN_IN: ways, GANTRY_OIDC_ISSUER: issuer }: Readonly<Record<string, unknown>>) {
   if (!Array.isArray(ways) || !ways.includes("oidc") || issuer !== undefined) return [];
   return ["  GANTRY_OIDC_ISSUER must be set because GANTRY_SIGN_IN contains oidc"];
+}
+
+/** The part before the @ names one person in one domain only. */
+function ambiguousNames(values: Readonly<Record<string, unknown>>) {
+  const {
+    GANTRY_OIDC_USERNAME_CLAIM: claim,
+    GANTRY_OIDC_LINK_USERS: links,
+    GANTRY_OIDC_ALLOWED_DOMAINS: domains,
+  } = values;
+  if (claim !== "email" || links !== true || (Array.isArray(domains) && domains.length === 1)) return [];
+  return [
+    "  GANTRY_OIDC_ALLOWED_DOMAINS must name exactly one domain because GANTRY_OIDC_LINK_USERS is set and " +
+      "GANTRY_OIDC_USERNAME_CLAIM is email",
+  ];
 }
 
 function sameHosts(values: Readonly<Record<string, unknown>>): string[] {
@@ -84,7 +98,7 @@ export function checkDatabaseUrl({ hostname, searchParams }: URL): void {
 }
 
 /** Settings of the `gantry` command, which may be in the same environment. */
-const commandSettings = ["GANTRY_URL", "GANTRY_KEY", "GANTRY_PROFILE"];
+const commandSettings = ["GANTRY_URL", "GANTRY_KEY", "GANTRY_PROFILE", "GANTRY_TEAM"];
 /** Kubernetes sets these in every container beside a service whose name starts with "gantry". */
 const fromKubernetes = /_SERVICE_(HOST|PORT)|_PORT_\d+_|=(tcp|udp|sctp):\/\//;
 

@@ -4,6 +4,7 @@ import { type Argument, type Command, jsonOption, listOptions, type Option, serv
 const providerOptions = {
   server: { type: "text", value: "URL", meaning: "Address of Gantry (GANTRY_URL); --url is that of the provider." },
   profile: serverOptions.profile,
+  team: serverOptions.team,
   everyone: { type: "flag", meaning: "Use the providers of all users, as an admin." },
   ...jsonOption,
 } as const satisfies Record<string, Option>;
