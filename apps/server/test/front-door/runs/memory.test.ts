@@ -88,6 +88,48 @@ test("other users' runs, and runs under their agents, have neither notes nor the
   expect(child).toMatch(/update_memory/);
 });
 
+test("a key limited to models has no memory, and reads neither the notes nor how the agent works", async () => {
+  const { key } = await platform.newUser();
+  const drive = await newDrive(key);
+  await call("POST", `/v1/drives/${drive}/files`, {
+    key,
+    form: { path: "/memory.md", file: new Blob(["SECRET NOTE"]) },
+  });
+  const tools = ["drive_read", { type: "tool", id: "http_request", arguments: { url: "http://SECRET.test/" } }];
+  const goal = "SECRET goal.";
+  const instructions = { tool_calling: "SECRET rule", formatting: "SECRET format" };
+  const agent = await platform.makeAgent({ goal, instructions, tools, drives: [drive], memory: { drive } }, key);
+  const app = (await call("POST", "/api/v2/keys", { key, json: { models: ["admin/llm"] } })).body.key;
+  const script = () =>
+    inTurn(
+      { calls: [{ name: "drive_read", args: { path: "/memory.md" } }] },
+      { calls: [{ name: "http_request", args: {} }] },
+      { text: "The draft follows SECRET rule." },
+      { text: "the answer" },
+    );
+  const seenBy = async (id: string, reader: string) => {
+    const seen = await call("GET", `/v1/runs/${id}/trace`, { key: reader });
+    const details = seen.body.steps.map((step: { id: string }) =>
+      call("GET", `/v1/runs/${id}/trace/${step.id}`, { key: reader }),
+    );
+    const texts = (await Promise.all(details)).map(({ text }) => text);
+    return JSON.stringify([seen.text, texts, await platform.events(id, reader)]);
+  };
+  platform.llm.script = script();
+  const { body } = await platform.run(agent, {}, { key: app });
+  expect(body, JSON.stringify(body)).toMatchObject({ status: "done", output: { text: "the answer" } });
+  expect(asked()).not.toMatch(/SECRET NOTE|update_memory/);
+  expect(toolResults(platform.llm.requests.at(-1))[0]).toBe("File not found");
+  expect(await seenBy(body.id, app)).not.toContain("SECRET");
+  expect(await seenBy(body.id, key)).toContain("SECRET goal");
+
+  platform.llm.requests.length = 0;
+  platform.llm.script = script();
+  const own = await platform.run(agent, {}, { key });
+  expect(asked()).toContain("SECRET NOTE");
+  expect(await seenBy(own.body.id, key)).toContain("SECRET NOTE");
+});
+
 test("a run keeps the notes that it started with when it continues later, and its trace shows them", async () => {
   const { key } = await platform.newUser();
   const drive = await newDrive(key);

@@ -3,7 +3,7 @@ import type { AgentMemory } from "@gantry/wire";
 import { Fault, fault } from "../../../kernel/errors.ts";
 import type { ToolInfo } from "../../agents/index.ts";
 import type { Drives } from "../../drives/index.ts";
-import { isOwnersOwnRun, type RunScope, type RunTool, type ToolCallRequest, type ToolOutcome } from "./run-tool.ts";
+import { isOpenRun, type RunScope, type RunTool, type ToolCallRequest, type ToolOutcome } from "./run-tool.ts";
 import { shownText, takeBytes } from "./shown-content.ts";
 import { failedWith, outcomeOfFailure } from "./tool-failure.ts";
 
@@ -22,9 +22,9 @@ interface Notes {
   isWhole: boolean;
 }
 
-/** The memory that a run may use. Undefined for runs by other users and under their agents. */
-export function memoryOf(scope: Pick<RunScope, "userId" | "ownerId" | "connectors" | "snapshot">) {
-  return isOwnersOwnRun(scope) ? (scope.snapshot.memory ?? undefined) : undefined;
+/** The memory that a run may use. Undefined for runs by other users, under their agents, and by keys limited to models. */
+export function memoryOf(scope: Pick<RunScope, "userId" | "ownerId" | "connectors" | "caller" | "snapshot">) {
+  return isOpenRun(scope) ? (scope.snapshot.memory ?? undefined) : undefined;
 }
 
 /** The beginning of the notes; empty without a file or drive. */

@@ -3,7 +3,14 @@ import { type Net, NetError, type NetHeaders, type NetRequest, type NetResponse 
 import { bindingOf, fixedRequest, secretNames, type ToolInfo, withSecrets } from "../../agents/index.ts";
 import type { Secrets } from "../../secrets/index.ts";
 import { type Hiding, hiding } from "../../tool-servers/index.ts";
-import { isOwnersOwnRun, type RunScope, type RunTool, type ToolCallRequest, type ToolOutcome } from "./run-tool.ts";
+import {
+  isOpenRun,
+  isOwnersOwnRun,
+  type RunScope,
+  type RunTool,
+  type ToolCallRequest,
+  type ToolOutcome,
+} from "./run-tool.ts";
 import { shownText, type TakenBytes, takeBytes } from "./shown-content.ts";
 import { failedWith } from "./tool-failure.ts";
 
@@ -47,13 +54,12 @@ async function request(deps: HttpRequestDeps, scope: RunScope, call: ToolCallReq
   const { net, limitMs = 30_000 } = deps;
   const { signal } = call;
   const fixed = fixedRequest(bindingOf(scope.snapshot.tools, "http_request"));
-  const isOwn = isOwnersOwnRun(scope);
   // `net` reports an invalid address.
   const address = URL.parse(String(url)) ?? String(url);
   if (fixed.origin !== undefined && (typeof address === "string" || address.origin !== fixed.origin)) {
     return failedWith(`The request was not sent: this tool only calls addresses at ${fixed.origin}.`);
   }
-  if (fixed.origin === undefined && fixed.carriesValues && !isOwn) return failedWith(notBound);
+  if (fixed.origin === undefined && fixed.carriesValues && !isOwnersOwnRun(scope)) return failedWith(notBound);
   const secrets = await revealSecrets(deps, scope, fixed.origin, fixed.headers);
   if ("refusal" in secrets) return failedWith(secrets.refusal);
   const headers = Object.fromEntries(
@@ -63,7 +69,7 @@ async function request(deps: HttpRequestDeps, scope: RunScope, call: ToolCallReq
   );
   const wrong = headersIssue(headers, call.hidden?.includes("headers") ?? false);
   if (wrong !== undefined) return failedWith(wrong);
-  const kept = Object.entries(fixed.headers).filter(([, value]) => !isOwn || secretNames(value).length > 0);
+  const kept = Object.entries(fixed.headers).filter(([, value]) => !isOpenRun(scope) || secretNames(value).length > 0);
   const hidden = hidingAll([...secrets.values.values(), ...kept.map(([name]) => headers[name] ?? "")]);
   try {
     const answer = await net.request({
@@ -103,8 +109,8 @@ async function revealSecrets(
   for (const name of names) {
     const value = await secrets.reveal(scope.ownerId, name);
     if (value === undefined) {
-      // Other users do not see the names of secrets.
-      const which = isOwnersOwnRun(scope) ? `The secret ${name}` : "A secret of the agent's creator";
+      // Other users and applications do not see the names of secrets.
+      const which = isOpenRun(scope) ? `The secret ${name}` : "A secret of the agent's creator";
       return {
         refusal: `The request was not sent: ${which} is not stored. Its owner stores it with PUT /api/v2/secrets.`,
       };

@@ -1,5 +1,5 @@
 import type { AgentSnapshot, RunLeave } from "@gantry/wire";
-import type { Caller } from "../../accounts/index.ts";
+import { type Caller, isConfined } from "../../accounts/index.ts";
 import type { CallUsage } from "../call-usage.ts";
 
 /** In the connectors of a run: another user's agent started it. Then the caller's own agent needs permission too. */
@@ -29,6 +29,11 @@ export function isOwnersOwnRun({
   connectors,
 }: Pick<RunScope, "userId" | "ownerId" | "connectors">): boolean {
   return userId === ownerId && !connectors.includes(calledByOthersAgent);
+}
+
+/** Whether the tools of a run may show and use what belongs to the agent's creator alone: its notes and fixed values. */
+export function isOpenRun(scope: Pick<RunScope, "userId" | "ownerId" | "connectors" | "caller">): boolean {
+  return isOwnersOwnRun(scope) && scope.caller !== undefined && !isConfined(scope.caller);
 }
 
 /** Whether a run may use something that belongs to its caller: own agents always, others with permission. */

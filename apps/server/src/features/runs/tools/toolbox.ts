@@ -5,7 +5,7 @@ import { foreignSchema, foreignText, quotedText } from "../../../kernel/foreign-
 import type { Caller } from "../../accounts/index.ts";
 import { type Agents, asToolBinding, bindingAsks, isAgentBinding, type Runnable } from "../../agents/index.ts";
 import type { MissingTool } from "../../tool-servers/index.ts";
-import { isOwnersOwnRun, type RunScope, type RunTool } from "./run-tool.ts";
+import { isOpenRun, type RunScope, type RunTool } from "./run-tool.ts";
 
 /** A tool of a run, or a sub-agent, which gets its own run. */
 export type BoxedTool = (
@@ -85,9 +85,9 @@ export async function openToolbox(deps: ToolboxDeps, scope: RunScope, signal: Ab
   };
 }
 
-/** Only the creator sees which tools are missing. The model sees no more, because it may repeat the text. */
+/** Others do not see which tools of the creator are missing. Neither does their model, because it may repeat the text. */
 function shownMissing(scope: RunScope, gone: readonly string[]): readonly string[] {
-  if (isOwnersOwnRun(scope) || gone.length === 0) return gone;
+  if (isOpenRun(scope) || gone.length === 0) return gone;
   return [`${gone.length} of the agent's tools`];
 }
 
@@ -124,11 +124,11 @@ function boxTool(scope: RunScope, tool: RunTool, binding: string | ToolBinding |
 }
 
 /**
- * Fixed values may be secrets of the creator, so other users do not see them. Values for the caller's own tenant are shown,
- * because the caller is responsible for them.
+ * Fixed values may be secrets of the creator, so other users and applications do not see them. Values for the caller's
+ * own tenant are shown, because the caller is responsible for them.
  */
 function hidingFixed(scope: RunScope, tool: RunTool, fixed: readonly string[]): RunTool {
-  if (fixed.length === 0 || isOwnersOwnRun(scope) || tool.name.startsWith("idp_")) return tool;
+  if (fixed.length === 0 || isOpenRun(scope) || tool.name.startsWith("idp_")) return tool;
   const hide = (args: Readonly<Record<string, unknown>>) =>
     Object.fromEntries(Object.entries(args).map(([name, value]) => [name, fixed.includes(name) ? "[fixed]" : value]));
   return {

@@ -6,6 +6,7 @@ import type { RunsContext } from "../context.ts";
 import { imagesApart } from "../converse/conversation-input.rules.ts";
 import { readOwnRun } from "../read-runs.ts";
 import type { Run, Step } from "../run.ts";
+import { seesAgent } from "../seen-agent.rules.ts";
 import { findRun, listCalls, listSteps } from "../store.ts";
 import { readEarlierTurns } from "../threads/earlier-turns.ts";
 import { modelOf, windowOf } from "../work/access.ts";
@@ -23,7 +24,7 @@ export interface StepDetail extends Omit<TraceStepDetail, "confirmation"> {
 
 /**
  * A step of a trace with its content. Arguments are taken from events, which mask secrets and fixed values of the creator.
- * Only creators see what the model was sent.
+ * What the model was sent is for readers who see how the agent works.
  */
 export async function readTraceStep(
   context: RunsContext,
@@ -33,12 +34,12 @@ export async function readTraceStep(
 ): Promise<StepDetail> {
   const { sql } = context.database;
   const top = await readOwnRun(context, caller, runId);
-  const { steps, agents } = await collectSteps(sql, top);
+  const { steps, agents } = await collectSteps(sql, caller, top);
   const step = steps.find(({ id }) => id === stepId);
   if (!step) throw fault("not_found", "Step not found");
   const run = step.run_id === top.id ? top : await findRun(sql, step.run_id);
   if (!run) throw fault("not_found", "Step not found");
-  if (step.kind === "model") return { ...step, ...(await modelDetail(context, run, step)) };
+  if (step.kind === "model") return { ...step, ...(await modelDetail(context, caller, run, step)) };
   if (step.kind === "queue") return { ...step };
   const stored = isId("confirmation", step.confirmation_id ?? "")
     ? await findConfirmation(sql, run.id, step.confirmation_id ?? "")
@@ -59,18 +60,19 @@ export async function readTraceStep(
 
 async function modelDetail(
   { database: { sql }, agents, models, templates }: RunsContext,
+  caller: Caller,
   run: Run,
   { id }: TraceStep,
 ): Promise<Pick<StepDetail, "message" | "messages" | "omitted_messages">> {
   const all = await listSteps(sql, run.id);
   const step = all.find((one) => one.predictionId === id);
-  const isOwn = run.ownerId === run.userId;
+  const seesAll = seesAgent(run, caller);
   // A call that failed in between: steps that were stored later were not known to it.
   const before = step ? all.filter(({ n }) => n < step.n) : all.filter((one) => one.predictionId < id);
-  const calls = isOwn ? await listCalls(sql, run.id) : [];
+  const calls = seesAll ? await listCalls(sql, run.id) : [];
   const shown = await listShownArguments(sql, run.id);
   const answered = step && { message: await answerOf(run, step, all) };
-  if (!isOwn) return { ...answered };
+  if (!seesAll) return { ...answered };
   const revision = await agents.getRevision(run.agentId, run.revisionId);
   if (!revision) return { ...answered };
   const { shown: input } = run.door === null ? { shown: run.input } : imagesApart(run.input);
@@ -85,7 +87,7 @@ async function modelDetail(
   async function answerOf(of: Run, stored: Step & { predictionId: string }, steps: readonly Step[]) {
     const last = steps.findLast(({ kind }) => kind !== "summary");
     const hasCalls = stored.message.toolCalls.length > 0;
-    const isShown = isTextShown(of, { kind: stored.kind, hasCalls }, last?.n === stored.n);
+    const isShown = isTextShown(of, { kind: stored.kind, hasCalls }, { isLast: last?.n === stored.n, reader: caller });
     const reasoning = await findReasoning(sql, stored.predictionId);
     return shownMessage(of.id, stored, { isShown, reasoning, shown });
   }

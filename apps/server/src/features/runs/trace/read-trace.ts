@@ -23,7 +23,7 @@ export async function readTrace(context: RunsContext, caller: Caller, runId: str
   const { sql } = context.database;
   const run = await readOwnRun(context, caller, runId);
   const [{ steps, isWhole, agents }, times] = await Promise.all([
-    collectSteps(sql, run),
+    collectSteps(sql, caller, run),
     readTimes(sql, [run], context.clock.now()),
   ]);
   const { workedMs, waitedMs } = times.get(run.id) ?? { workedMs: 0, waitedMs: 0 };
@@ -62,7 +62,11 @@ export interface CollectedSteps {
   agents: ReadonlyMap<string, TracedAgent>;
 }
 
-export async function collectSteps(sql: Sql, run: Pick<Run, "id" | "ancestors" | "userId">): Promise<CollectedSteps> {
+export async function collectSteps(
+  sql: Sql,
+  reader: Pick<Caller, "models">,
+  run: Pick<Run, "id" | "ancestors" | "userId">,
+): Promise<CollectedSteps> {
   const found = await listTracedRuns(sql, run);
   // The run of the trace comes first, whatever the clocks of nodes say.
   const runs = found.toSorted((a, b) => Number(b.id === run.id) - Number(a.id === run.id));
@@ -77,6 +81,7 @@ export async function collectSteps(sql: Sql, run: Pick<Run, "id" | "ancestors" |
   const ofTools = [...attempts.values()].flat();
   const predictions = await listTracedPredictions(sql, ids, { ofTools, underWay });
   const traced = traceSteps({
+    reader,
     runs,
     steps,
     calls,

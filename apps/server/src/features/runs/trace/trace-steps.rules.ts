@@ -1,5 +1,6 @@
 import { mostSummaryCharacters, type TracePurpose, type TraceStep, type TraceStepStatus } from "@gantry/wire";
 import { dollarsOfMicros } from "../../../kernel/money.ts";
+import type { Caller } from "../../accounts/index.ts";
 import type { StepKind } from "../run.ts";
 import type { TracedAgent } from "../run-names.ts";
 import { shownCallId } from "../work/tool-calls.ts";
@@ -8,6 +9,8 @@ import type { TracedCall, TracedPrediction, TracedRun, TracedStep } from "./trac
 
 /** Everything that a trace is made of. */
 export interface TraceSource {
+  /** A key of the runs' caller. */
+  reader: Pick<Caller, "models">;
   /** The run of the trace comes first. */
   runs: readonly TracedRun[];
   steps: readonly TracedStep[];
@@ -118,7 +121,7 @@ function storedModelStep(
   const prediction = source.predictions.get(step.predictionId);
   const startedAt = prediction?.createdAt ?? null;
   const endedAt = prediction?.endedAt ?? step.createdAt;
-  const isShown = isTextShown(run, step, isLast);
+  const isShown = isTextShown(run, step, { isLast, reader: source.reader });
   return {
     at: (startedAt ?? step.createdAt).getTime(),
     step: {

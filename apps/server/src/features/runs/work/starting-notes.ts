@@ -12,7 +12,7 @@ export interface NotesDeps {
 /** The notes as they were when the run started: stored with the run, so that every node shows the model the same text. */
 export async function startingNotes(
   { database: { sql }, readNotes }: NotesDeps,
-  scope: Pick<RunScope, "runId" | "userId" | "ownerId" | "connectors" | "snapshot">,
+  scope: Pick<RunScope, "runId" | "userId" | "ownerId" | "connectors" | "caller" | "snapshot">,
 ): Promise<string | undefined> {
   const memory = memoryOf(scope);
   if (!memory) return undefined;

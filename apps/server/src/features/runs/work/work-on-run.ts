@@ -202,7 +202,9 @@ class RunWork {
   /** Undefined if a summary step was taken instead. */
   async #ask({ kind, chat, prompt }: NextCall): Promise<MadeCall | undefined> {
     const messages = await this.#messagesFor(prompt, chat);
-    return messages && this.#call({ ...chat, messages }, undefined, shownStep(this.#history, kind));
+    return (
+      messages && this.#call({ ...chat, messages }, undefined, shownStep(this.#history, kind, this.#context.caller))
+    );
   }
 
   /** Messages within the model's window; undefined if a summary step was taken instead. */
