@@ -28,6 +28,8 @@ export interface DriveSearchRequest extends QueryOptions {
   text: string;
   limit: number;
   mode: SearchMode;
+  /** A file that is not searched. */
+  without?: string | undefined;
 }
 
 export interface DriveSearchResponse {
@@ -57,7 +59,7 @@ export function createDriveSearch(deps: DriveSearchDeps): DriveSearch {
   return {
     mostCost: ({ driveId, text, caller }) => deps.mostQueryCost(driveId, text, caller),
     async search(request) {
-      const { ownerId, driveId, text, limit, mode } = request;
+      const { ownerId, driveId, text, limit, mode, without } = request;
       const index = isId("drive", driveId) ? await selectSearchedIndex(sql, ownerId, driveId) : undefined;
       if (index === undefined) throw fault("not_found", "Drive not found", { loc: ["path", "drive_id"] });
       if (index === null) throw fault("conflict", noIndex);
@@ -71,7 +73,8 @@ export function createDriveSearch(deps: DriveSearchDeps): DriveSearch {
       const ranked =
         byText && byVector ? fuse([withoutNoise(byText), byVector]) : (byText ?? byVector ?? (await textMatches()));
       const scores = new Map(ranked.map(({ id, score }) => [id, score]));
-      const chunks = await selectChunks(sql, { ownerId, driveId, ids: ranked.slice(0, depth).map(({ id }) => id) });
+      const found = await selectChunks(sql, { ownerId, driveId, ids: ranked.slice(0, depth).map(({ id }) => id) });
+      const chunks = found.filter(({ path }) => path !== without);
       const results = spread(chunks, limit).map((chunk) => ({ ...chunk, score: scores.get(chunk.id) ?? 0 }));
       return { results, mode: done, isComplete: !index.isPending };
     },

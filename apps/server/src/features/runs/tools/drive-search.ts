@@ -1,7 +1,7 @@
 import type { ToolInfo } from "../../agents/index.ts";
 import type { DriveSearch, DriveSearchResponse, FoundChunk } from "../../knowledge/search/index.ts";
 import { type CallUsage, usageOf } from "../call-usage.ts";
-import { findDrive } from "./drive-tools.ts";
+import { findDrive, hiddenNotes } from "./drive-tools.ts";
 import { isOwnersOwnRun, type RunScope, type RunTool, type ToolCallRequest, type ToolOutcome } from "./run-tool.ts";
 import { maxShownBytes } from "./shown-content.ts";
 import { failedWith, outcomeOfFailure } from "./tool-failure.ts";
@@ -31,9 +31,10 @@ export function driveSearchTool(
     };
     const { driveId } = drive;
     const asked = { ownerId, driveId, text: String(query), limit: Number(limit), mode: "hybrid" } as const;
+    const without = hiddenNotes(scope, driveId);
     try {
       signal.throwIfAborted();
-      const found = await driveSearch.search({ ...asked, caller, signal, charge });
+      const found = await driveSearch.search({ ...asked, without, caller, signal, charge });
       return { text: shownResults(found), isError: false, ...(used && { used }) };
     } catch (error) {
       // A charged call resolves with its usage, also after an abort.

@@ -191,6 +191,28 @@ describe("the caller's own drives", () => {
   });
 });
 
+test("the notes of an agent are not found by runs without memory", async () => {
+  await put("/notes/own.md", "SECRET");
+  await put("/notes/list.md", "shared");
+  const snapshot = { drives: [second, first], memory: { drive: first, path: "notes/./own.md" } };
+  const confined = callerNamed(owner, { models: ["gantry/text"] });
+  const [own, app] = [scopeOf(owner, { snapshot }), scopeOf(confined, { snapshot })];
+  const [theirs, below] = [scopeOf(other, { ownerId: owner, snapshot }), { ...own, connectors: [calledByOthersAgent] }];
+  expect((await use("drive_read", { path: "/notes/own.md", drive_id: first }, own)).text).toBe("SECRET");
+  for (const as of [theirs, below, app]) {
+    for (const path of ["/notes/own.md", "notes/./own.md"]) {
+      const given = { path, drive_id: first };
+      expect(await use("drive_read", given, as)).toEqual({ text: "File not found", isError: true });
+      await expect(look("drive_read", given, as)).rejects.toThrow("File not found");
+    }
+    expect((await use("drive_list", { path: "/notes", drive_id: first }, as)).text).toBe(
+      '{"items":[{"path":"/notes/list.md","type":"file","size":6}]}',
+    );
+  }
+  expect((await use("drive_write", { path: "/notes/own.md", drive_id: first, content: "x" }, app)).isError).toBe(true);
+  expect(await stored("/notes/own.md")).toBe("SECRET");
+});
+
 describe("a run started by another user's agent", () => {
   test("reads the caller's drives and never writes to them", async () => {
     await put("/a", "kept");

@@ -1,11 +1,20 @@
 import { fault } from "../../../kernel/errors.ts";
 import type { ToolInfo } from "../../agents/index.ts";
-import { type Drives, filePath } from "../../drives/index.ts";
-import { isOwnersOwnRun, type RunScope, type RunTool, type ToolCallRequest, type ToolOutcome } from "./run-tool.ts";
+import { type Drives, directoryPath, filePath, type Item } from "../../drives/index.ts";
+import {
+  isOpenRun,
+  isOwnersOwnRun,
+  type RunScope,
+  type RunTool,
+  type ToolCallRequest,
+  type ToolOutcome,
+} from "./run-tool.ts";
 import { maxShownBytes, shownText, takeBytes } from "./shown-content.ts";
 import { outcomeOfFailure } from "./tool-failure.ts";
 
 interface DrivePath {
+  /** Leaves out the notes of the agent, in runs without memory. */
+  shown(items: readonly Item[]): Item[];
   drives: Drives;
   ownerId: string;
   driveId: string;
@@ -19,8 +28,13 @@ const mostItems = 500;
 const itemBytes = 50;
 
 const works: Readonly<Record<string, Work>> = {
-  async drive_list({ drives, ownerId, driveId, path }) {
-    const { items, total } = await drives.listItems(ownerId, driveId, path, { limit: mostItems, offset: 0 });
+  async drive_list({ drives, ownerId, driveId, path, shown: visible }) {
+    const { items: all, total: count } = await drives.listItems(ownerId, driveId, path, {
+      limit: mostItems,
+      offset: 0,
+    });
+    const items = visible(all);
+    const total = count - (all.length - items.length);
     let left = maxShownBytes;
     const shown = items.filter(({ path: each }) => {
       left -= Buffer.byteLength(each) + itemBytes;
@@ -86,9 +100,9 @@ export function driveTool(info: ToolInfo, { drives }: { drives: Drives }, scope:
 
   function pathOf({ drive_id: given, path = "/" }: ToolCallRequest["arguments"]): DrivePath {
     if (isRefused) throw fault("forbidden", scope.userId === ownerId ? calledByOthers : foreignDrive);
-    const drive = findDrive(scope, given);
-    if ("refusal" in drive) throw fault("not_found", drive.refusal);
-    return { drives, ownerId, driveId: drive.driveId, path: String(path) };
+    const at = findPath(scope, given, String(path));
+    if ("refusal" in at) throw fault("not_found", at.refusal);
+    return { drives, ownerId, ...at, shown: (items) => withoutNotes(scope, at.driveId, items) };
   }
 
   async function execute(call: ToolCallRequest): Promise<ToolOutcome> {
@@ -124,10 +138,32 @@ export function findDrive(scope: RunScope, given: unknown): { driveId: string } 
   if (given === undefined || given === null || given === "") return { driveId: first };
   if (typeof given === "string" && drives.includes(given)) return { driveId: given };
   // Only the creator may see the ids of the drives.
-  const instead = isOwnersOwnRun(scope)
-    ? `Its drives: ${drives.join(", ")}`
-    : "Leave drive_id out to use the first drive.";
+  const instead = isOpenRun(scope) ? `Its drives: ${drives.join(", ")}` : "Leave drive_id out to use the first drive.";
   return { refusal: `The agent does not have this drive. ${instead}` };
+}
+
+/** A file or directory of a drive that the run can use. */
+export function findPath(
+  scope: RunScope,
+  given: unknown,
+  path: string,
+): { driveId: string; path: string } | { refusal: string } {
+  const drive = findDrive(scope, given);
+  if ("refusal" in drive) return drive;
+  const hidden = hiddenNotes(scope, drive.driveId);
+  if (hidden !== undefined && directoryPath(path) === hidden) return { refusal: "File not found" };
+  return { driveId: drive.driveId, path };
+}
+
+/** The notes of the agent in this drive, if the run has no memory: they are about the agent's owner. */
+export function hiddenNotes(scope: RunScope, driveId: string): string | undefined {
+  const { memory } = scope.snapshot;
+  return memory?.drive === driveId && !isOpenRun(scope) ? filePath(memory.path) : undefined;
+}
+
+export function withoutNotes<T extends { path: string }>(scope: RunScope, driveId: string, items: readonly T[]): T[] {
+  const hidden = hiddenNotes(scope, driveId);
+  return items.filter(({ path }) => path !== hidden);
 }
 
 /** `drive:<drive_id>/<path>`, or `/<path>` on the first drive; undefined for anything else. */

@@ -3,7 +3,7 @@ import type { Manifest } from "@gantry/wire";
 import { Fault, type Issue } from "../../../kernel/errors.ts";
 import type { Drives } from "../../drives/index.ts";
 import { type FormReader, formOfValues, type OpenValue } from "../../predictions/index.ts";
-import { driveAddress, findDrive } from "./drive-tools.ts";
+import { driveAddress, findPath } from "./drive-tools.ts";
 import type { RunScope } from "./run-tool.ts";
 import { explainIssue } from "./tool-failure.ts";
 
@@ -26,10 +26,10 @@ export function modelForm(
   const openDriveFile: OpenValue = async (name, value) => {
     const address = typeof value === "string" ? driveAddress(value) : undefined;
     if (!address) return undefined;
-    const drive = findDrive(scope, address.driveId);
-    if ("refusal" in drive) return void reasons.set(name, drive.refusal);
     try {
-      const { file, body } = await drives.readFile(scope.ownerId, drive.driveId, address.path);
+      const at = findPath(scope, address.driveId, address.path);
+      if ("refusal" in at) return void reasons.set(name, at.refusal);
+      const { file, body } = await drives.readFile(scope.ownerId, at.driveId, at.path);
       if (!body) return void reasons.set(name, "The file is empty");
       return { name, filename: posix.basename(file.path), contentType: file.contentType, body };
     } catch (error) {
