@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createQuickjsSandbox } from "../../../engines/sandbox/quickjs-sandbox.ts";
+import { fault } from "../../../kernel/errors.ts";
 import { type PlatformUnderTest, platformUnderTest } from "./platform.fixture.ts";
 import { runJavascriptTool } from "./run-javascript.ts";
 import { builtinTool, execute, scopeOf } from "./run-scope.fixture.ts";
@@ -88,6 +89,11 @@ test("a program reads files of the agent's drives", async () => {
     `[10,"grüße",[0,255,7],[{"path":"/data/bytes.bin","type":"file","size":3},{"path":"/data/numbers.csv","type":"file","size":8}]]`,
   ]);
   expect((await execute(byOthers, { code })).text).toBe(text);
+
+  const snapshot = { drives: [drive, other], memory: { drive: other, path: "/note.txt" } };
+  const others = runJavascriptTool(info, { sandbox, drives: platform.drives }, scopeOf("usr_b", { ownerId, snapshot }));
+  expect((await execute(others, { code })).text).toContain("File not found");
+  expect((await execute(others, { code: `files.list("drive:${other}/")` })).text).not.toContain("note.txt");
   expect((await execute(tool, { code: "typeof files" })).text).toBe('"undefined"');
 });
 
@@ -147,6 +153,27 @@ test("bytes that are read are bounded, and an abort ends a program that waits fo
   );
   await expect(execute(waiting, { code: 'files.read("/large")' }, controller.signal)).rejects.toThrow("cancelled");
   expect((await execute(withFiles, { code: "1 + 1" })).text).toBe("2");
+});
+
+test("files that were written before the storage failed are reported", async () => {
+  const failing: typeof platform.drives = {
+    ...platform.drives,
+    writeFile(...args) {
+      if (args[2] === "/b") throw fault("service_unavailable", "The storage cannot be reached");
+      return platform.drives.writeFile(...args);
+    },
+  };
+  const own = runJavascriptTool(
+    info,
+    { sandbox, drives: failing },
+    scopeOf(ownerId, { snapshot: { drives: [drive] } }),
+  );
+  const code = `for (const name of ["/a", "/b", "/c"]) files.write(name, "x")`;
+  const { text, isError } = await execute(own, { code });
+  expect(isError).toBe(true);
+  expect(text).toMatch(
+    /Written:\n\/a .*\nNot written: \/b: The storage cannot be reached.* 1 more were not written\./s,
+  );
 });
 
 test("a failure of the platform is not shown to the program", async () => {

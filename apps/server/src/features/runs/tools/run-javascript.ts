@@ -8,7 +8,7 @@ import {
 import { Fault, fault, isUnavailable } from "../../../kernel/errors.ts";
 import type { ToolInfo } from "../../agents/index.ts";
 import { type Drives, directoryPath, filePath } from "../../drives/index.ts";
-import { driveAddress, findDrive } from "./drive-tools.ts";
+import { driveAddress, findPath, withoutNotes } from "./drive-tools.ts";
 import { isOwnersOwnRun, type RunScope, type RunTool, type ToolCallRequest, type ToolOutcome } from "./run-tool.ts";
 import { takeBytes } from "./shown-content.ts";
 import { explainFault, failedWith } from "./tool-failure.ts";
@@ -36,14 +36,15 @@ export function runJavascriptTool(info: ToolInfo, deps: RunJavascriptDeps, scope
     async execute(call) {
       const { signal, arguments: given } = call;
       const files = hasFiles ? filesOf(deps.drives, scope, mayWrite) : undefined;
+      let result: SandboxResult;
       try {
-        const result = await deps.sandbox.run(String(given.code), { userId: scope.userId, files, signal });
-        return await outcomeOf(deps.drives, scope, result, call);
+        result = await deps.sandbox.run(String(given.code), { userId: scope.userId, files, signal });
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof Fault) || !isUnavailable(error)) throw error;
         return failedWith(`${error.message}. The program did not run. Try again later.`);
       }
+      return outcomeOf(deps.drives, scope, result, call);
     },
   };
 }
@@ -78,7 +79,8 @@ function filesOf(drives: Drives, scope: RunScope, mayWrite: boolean): SandboxFil
       shown(path, async () => {
         const at = fileAt(scope, path);
         const page = { limit: mostListed, offset: 0 };
-        return (await drives.listItems(ownerId, at.driveId, directoryPath(at.path), page)).items;
+        const { items } = await drives.listItems(ownerId, at.driveId, directoryPath(at.path), page);
+        return withoutNotes(scope, at.driveId, items);
       }),
     checkWrite: (path) =>
       shown(path, async () => {
@@ -101,9 +103,9 @@ async function shown<T>(path: string, work: () => Promise<T>): Promise<T> {
 function fileAt(scope: RunScope, given: string): FileAt {
   const address = driveAddress(given);
   if (!address) throw fault("value_error", "A path starts with /, or with drive:<drive_id>/");
-  const drive = findDrive(scope, address.driveId);
-  if ("refusal" in drive) throw fault("not_found", drive.refusal);
-  return { driveId: drive.driveId, path: address.path };
+  const at = findPath(scope, address.driveId, address.path);
+  if ("refusal" in at) throw fault("not_found", at.refusal);
+  return at;
 }
 
 async function outcomeOf(
@@ -136,7 +138,7 @@ async function writeAll(
       done.push(`${path} (${file.size} bytes, ${isNew ? "new" : "replaced"})`);
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof Fault) || error.status >= 500) throw error;
+      if (!(error instanceof Fault)) throw error;
       const left = writes.length - done.length - 1;
       const rest = left > 0 ? ` ${left} more were not written.` : "";
       return failedWith(`${listed(done)}Not written: ${path}: ${explainFault(error)}.${rest}`);
