@@ -14,7 +14,7 @@ import type { GantryClient } from "./client.ts";
 export interface AgentSetup {
   /** Become the drives of the agent, the first one as its default. `files` are texts by path. */
   drives?: readonly (CreateDriveBody & { files?: Readonly<Record<string, string>> })[];
-  /** The path of the agent's notes on its first drive. */
+  /** The path of the agent's notes, on a drive of their own: tools read the drives of an agent, for other users too. */
   memory?: string;
   /** Created disabled. */
   schedule?: CreateScheduleBody;
@@ -24,6 +24,8 @@ export interface AgentSetup {
 export interface AgentWithSetup {
   agent: AgentCreatedRecord;
   drives: DriveRecord[];
+  /** Has the notes of the agent. */
+  memoryDrive?: DriveRecord;
   schedule?: ScheduleRecord;
   /** Contains the address of the trigger, which is shown only once. */
   trigger?: TriggerWithUrlRecord;
@@ -39,25 +41,35 @@ export async function setUpAgent(client: Client, fields: NewAgent, setup: AgentS
   const undo: (() => Promise<void>)[] = [];
   try {
     const drives: DriveRecord[] = [];
-    for (const { files = {}, ...body } of setup.drives ?? []) {
+    const newDrive = async (body: CreateDriveBody) => {
       const drive = await client.drives.create(body);
       undo.push(() => client.drives.delete(drive.id, { force: true }));
+      return drive;
+    };
+    for (const { files = {}, ...body } of setup.drives ?? []) {
+      const drive = await newDrive(body);
       drives.push(drive);
       for (const [path, text] of Object.entries(files)) {
         await client.drives.files.upload(drive.id, path, new Blob([text], { type: "text/plain" }));
       }
     }
-    const [first] = drives;
+    const memoryDrive = setup.memory === undefined ? undefined : await newDrive({ name: `Memory of ${fields.name}` });
     const agent = await client.agents.create({
       ...fields,
-      ...(first && { drives: drives.map(({ id }) => id) }),
-      ...(first && setup.memory !== undefined && { memory: { drive: first.id, path: setup.memory } }),
+      ...(drives.length > 0 && { drives: drives.map(({ id }) => id) }),
+      ...(memoryDrive && { memory: { drive: memoryDrive.id, path: setup.memory } }),
     });
     undo.push(() => client.agents.delete(agent.id));
     if (setup.schedule || setup.trigger) await client.agents.publish(agent.id);
     const schedule = setup.schedule && (await client.schedules.create(agent.id, { ...setup.schedule, enabled: false }));
     const trigger = setup.trigger && (await client.triggers.create(agent.id, setup.trigger));
-    return { agent, drives, ...(schedule && { schedule }), ...(trigger && { trigger }) };
+    return {
+      agent,
+      drives,
+      ...(memoryDrive && { memoryDrive }),
+      ...(schedule && { schedule }),
+      ...(trigger && { trigger }),
+    };
   } catch (error) {
     // The failure that is thrown matters more than one of cleaning up.
     for (const step of undo.toReversed()) await step().catch(() => undefined);

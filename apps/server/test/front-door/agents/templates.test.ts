@@ -174,7 +174,7 @@ test("document-answers finds the passage and cites its lines", async () => {
 });
 
 test("personal-assistant knows the conversation and its notes", async () => {
-  const { agent, drives } = await setUp("personal-assistant");
+  const { agent, drives, memoryDrive } = await setUp("personal-assistant");
   says(calling("update_memory", { new: "The reader's name is Ada." }), { text: "Nice to meet you, Ada." });
   await run(agent.id, { message: "I am Ada." }, { thread_id: "first" });
   says({ text: "You said that you are Ada." });
@@ -183,8 +183,10 @@ test("personal-assistant knows the conversation and its notes", async () => {
   says({ text: "Hello, Ada." });
   await run(agent.id, { message: "Hello!" }, { thread_id: "second" });
   expect(promptOf(llm.requests[0] as LlmRequest)).toContain("The reader's name is Ada.");
-  const notes = await gantry.call("GET", `/v1/drives/${drives[0]?.id}/files/memory.md`);
+  const notes = await gantry.call("GET", `/v1/drives/${memoryDrive?.id}/files/memory.md`);
   expect(notes.text).toContain("The reader's name is Ada.");
+  // Tools read the drives of an agent for other users too.
+  expect(drives.map(({ id }) => id)).not.toContain(memoryDrive?.id);
 });
 
 test("data-analyst calculates over a file and saves the result", async () => {
