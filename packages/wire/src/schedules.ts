@@ -56,7 +56,9 @@ const fields = {
     .describe("The thread that all runs of the schedule continue; null: each run starts without earlier turns."),
   expected_price: dollars
     .nullable()
-    .describe("The agent's `per_run` that you expect. If the price changes, the schedule pauses. null: any price."),
+    .describe(
+      "The agent's `per_run` that you expect. If the price changes, the schedule pauses. Left out at creation: the present price of another user's agent. null: any price.",
+    ),
 };
 
 export const createScheduleBody = z.strictObject({

@@ -123,7 +123,7 @@ const fields = {
   expected_price: dollars
     .nullable()
     .describe(
-      "The agent's `per_run` that you expect. Deliveries are refused while the price differs; null: any price.",
+      "The agent's `per_run` that you expect. Deliveries are refused while the price differs. Left out at creation: the present price of another user's agent. null: any price.",
     ),
 };
 
@@ -138,7 +138,7 @@ export const createTriggerBody = z.strictObject({
   approve: fields.approve.default([]),
   connectors: fields.connectors.default([]),
   thread_id: fields.thread_id.default(null),
-  expected_price: fields.expected_price.default(null),
+  expected_price: fields.expected_price.optional(),
 });
 export type CreateTriggerBody = z.input<typeof createTriggerBody>;
 

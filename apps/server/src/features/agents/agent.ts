@@ -50,6 +50,11 @@ export interface SeenAgent extends AgentWithRevision {
   isCard: boolean;
 }
 
+/** In dollars; null for the caller's own agent, which costs it no price. */
+export function priceFor({ userId }: { userId: string }, { agent, revision }: AgentWithRevision): number | null {
+  return agent.ownerId === userId ? null : revision.snapshot.pricing.per_run;
+}
+
 export function agentNotFound(): Fault {
   return fault("not_found", "Agent not found");
 }

@@ -1,4 +1,4 @@
-export { type Agent, type AgentWithRevision, agentNotFound, type Revision, type SeenAgent } from "./agent.ts";
+export { type Agent, type AgentWithRevision, agentNotFound, priceFor, type Revision, type SeenAgent } from "./agent.ts";
 export { asToolBinding, bindingAsks, isAgentBinding } from "./binding.rules.ts";
 export type { UsedResource } from "./binding-store.ts";
 export { bindingOf, fixedRequest, secretNames, withSecrets } from "./fixed-request.rules.ts";

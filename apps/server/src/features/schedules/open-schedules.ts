@@ -2,10 +2,10 @@ import { type ChangeScheduleBody, isId, newId, type ReadScheduleBody } from "@ga
 import type { Cron, CronTimes } from "../../engines/cron/cron.ts";
 import type { Database } from "../../engines/database/database.ts";
 import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
-import { microsOfDollars } from "../../kernel/money.ts";
+import { type Micros, microsOfDollars } from "../../kernel/money.ts";
 import { storableIssues } from "../../kernel/storable-issues.ts";
 import { type Caller, type Page, scopeOf } from "../accounts/index.ts";
-import { type Agents, agentNotFound } from "../agents/index.ts";
+import { type Agents, agentNotFound, priceFor } from "../agents/index.ts";
 import type { CreatedRun, Runs } from "../runs/index.ts";
 import { recordSchedule } from "./record-schedule.ts";
 import {
@@ -93,6 +93,11 @@ export function openSchedules({ database, cron, runs, agents }: SchedulesDeps): 
       });
   }
 
+  /** The price that the caller was shown. */
+  async function presentPrice(caller: Caller, agentId: string): Promise<Micros | null> {
+    return microsIfAny(priceFor(caller, await agents.readAgent(caller, agentId)));
+  }
+
   function checkSettings(body: ChangeScheduleBody, times: CronTimes, now: Date): void {
     throwIfAny(storableIssues(body).issues);
     const issues: Issue[] = [];
@@ -109,10 +114,15 @@ export function openSchedules({ database, cron, runs, agents }: SchedulesDeps): 
     async create(requester, agentId, body) {
       if (!isId("agent", agentId)) throw agentNotFound();
       const now = await readNow(sql);
-      const settings = settingsOf(body);
-      checkSettings(body, settings, now);
-      await checkRun(requester, agentId, settings);
-      const { userId, keyId } = requester.caller;
+      const { caller } = requester;
+      const wanted = settingsOf(body);
+      checkSettings(body, wanted, now);
+      await checkRun(requester, agentId, wanted);
+      const settings = {
+        ...wanted,
+        ...(body.expected_price === undefined && { expectedPrice: await presentPrice(caller, agentId) }),
+      };
+      const { userId, keyId } = caller;
       const id = newId("schedule");
       const upcoming = settings.enabled ? cron.next(settings, now, shownTimes) : [];
       const row = { ...settings, id, userId, keyId, agentId, baseUrl: requester.baseUrl, upcoming };
@@ -124,7 +134,7 @@ export function openSchedules({ database, cron, runs, agents }: SchedulesDeps): 
       if (!isCreated) {
         throw fault("conflict", `You have ${mostSchedules} schedules, the most that are possible. Delete some first.`);
       }
-      return find(requester.caller, id);
+      return find(caller, id);
     },
     list: (caller, query) => selectSchedules(sql, scopeOf(caller), query),
     async listOfAgent(caller, agentId, range) {

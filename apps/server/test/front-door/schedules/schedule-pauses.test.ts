@@ -56,8 +56,11 @@ describe("a schedule pauses itself", () => {
     const [creator, caller] = [await newUser(), await newUser()];
     const market = { visibility: "public", pricing: { per_run: 0.25 } };
     const agent = await makeAgent(market, creator.key);
-    const { id } = await create(agent, { input, expected_price: 0.25 }, caller.key);
-    const careless = await create(agent, { input }, caller.key);
+    // Without `expected_price`, the present price is expected.
+    const { id, expected_price } = await create(agent, { input }, caller.key);
+    expect(expected_price).toBe(0.25);
+    expect((await create(agent, { input }, creator.key)).expected_price).toBeNull();
+    const careless = await create(agent, { input, expected_price: null }, caller.key);
     await makeDue(id);
     expect(await settled(id, caller.key)).toMatchObject({ status: "active" });
     const [first] = await runsOf(id);
