@@ -10,7 +10,8 @@ import type { Transaction } from "../../engines/database/database.ts";
 import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import { storableIssues } from "../../kernel/storable-issues.ts";
-import type { Caller, Page } from "../accounts/index.ts";
+import { type Caller, type Page, scopeOf } from "../accounts/index.ts";
+import { priceFor } from "../agents/index.ts";
 import { changedNames, record } from "../audit/index.ts";
 import type { TriggersContext } from "./context.ts";
 import {
@@ -19,7 +20,7 @@ import {
   insertTrigger,
   listDeliveries,
   listOwn,
-  lockTrigger,
+  lockOwn,
   replaceSecret,
   updateTrigger,
 } from "./store.ts";
@@ -48,7 +49,7 @@ export async function createTrigger(
   throwIfAny(storableIssues(body ?? {}).issues);
   const wanted = parseOrThrow(createTriggerBody, body ?? {}, ["body"]);
   // The agent may be published later; the caller must be able to run it.
-  const { agent } = await context.agents.readAgent(caller, agentId);
+  const seen = await context.agents.readAgent(caller, agentId);
   throwIfAny(templateIssues(context, wanted));
   const id = newId("trigger", context.clock.now().getTime());
   const { secret, secretHash } = newSecret();
@@ -56,7 +57,7 @@ export async function createTrigger(
   const trigger: Trigger = {
     id,
     ownerId: caller.userId,
-    agentId: agent.id,
+    agentId: seen.agent.id,
     keyId: caller.keyId,
     secretHash,
     name: wanted.name,
@@ -69,7 +70,7 @@ export async function createTrigger(
     approve: wanted.approve,
     connectors: wanted.connectors,
     threadId: wanted.thread_id,
-    expectedPrice: wanted.expected_price,
+    expectedPrice: wanted.expected_price === undefined ? priceFor(caller, seen) : wanted.expected_price,
     pausedReason: null,
     createdAt: now,
     updatedAt: now,
@@ -85,10 +86,10 @@ export async function createTrigger(
 
 export async function readTrigger(
   { database }: Pick<TriggersContext, "database">,
-  { userId }: Pick<Caller, "userId">,
+  caller: Caller,
   id: string,
 ): Promise<ListedTrigger> {
-  const found = isId("trigger", id) ? await findOwn(database.sql, userId, id) : undefined;
+  const found = isId("trigger", id) ? await findOwn(database.sql, scopeOf(caller), id) : undefined;
   if (!found) throw triggerNotFound();
   return found;
 }
@@ -101,10 +102,10 @@ export interface ListTriggersQuery {
 
 export async function listTriggers(
   { database }: TriggersContext,
-  { userId }: Caller,
+  caller: Caller,
   { agentId, ...range }: ListTriggersQuery,
 ): Promise<Page<ListedTrigger>> {
-  return listOwn(database.sql, userId, { agentId, ...range });
+  return listOwn(database.sql, scopeOf(caller), { agentId, ...range });
 }
 
 export async function listTriggersOfAgent(
@@ -119,7 +120,7 @@ export async function listTriggersOfAgent(
   return page;
 }
 
-/** Later runs use the key of this request. */
+/** A request that enables the trigger makes later runs use its key. */
 export async function changeTrigger(
   context: TriggersContext,
   caller: Caller,
@@ -130,8 +131,7 @@ export async function changeTrigger(
   const change = parseOrThrow(changeTriggerBody, body ?? {}, ["body"]);
   throwIfAny(templateIssues(context, change));
   await context.database.transaction(async (tx) => {
-    await lockTrigger(tx, caller.userId, id);
-    const before = await findOwn(tx, caller.userId, id);
+    const before = await lockOwn(tx, scopeOf(caller), id);
     if (!before) throw triggerNotFound();
     const after = changed(context, caller, before, change);
     await updateTrigger(tx, after);
@@ -148,7 +148,7 @@ function changed(
 ): Trigger {
   return {
     ...before,
-    keyId,
+    keyId: change.enabled === true ? keyId : before.keyId,
     ...(verification !== undefined && sealed(context, before, verification)),
     name: given(change.name, before.name),
     input: given(change.input, before.input),
@@ -169,11 +169,12 @@ function given<T>(wanted: T | undefined, before: T): T {
   return wanted === undefined ? before : wanted;
 }
 
-export async function removeTrigger({ database }: TriggersContext, { userId }: Caller, id: string): Promise<void> {
+export async function removeTrigger({ database }: TriggersContext, caller: Caller, id: string): Promise<void> {
   if (!isId("trigger", id)) throw triggerNotFound();
+  const scope = scopeOf(caller);
   await database.transaction(async (tx) => {
-    const before = await findOwn(tx, userId, id);
-    if (!before || !(await deleteTrigger(tx, userId, id))) throw triggerNotFound();
+    const before = await findOwn(tx, scope, id);
+    if (!before || !(await deleteTrigger(tx, scope, id))) throw triggerNotFound();
     await recordTrigger(tx, "trigger.delete", { before });
   });
 }
@@ -184,7 +185,7 @@ export async function rotateTrigger(context: TriggersContext, caller: Caller, id
   const wanted = { id, ownerId: caller.userId, keyId: caller.keyId, secretHash };
   if (!isId("trigger", id)) throw triggerNotFound();
   await context.database.transaction(async (tx) => {
-    const before = await findOwn(tx, caller.userId, id);
+    const before = await lockOwn(tx, scopeOf(caller), id);
     if (!before || !(await replaceSecret(tx, wanted))) throw triggerNotFound();
     await recordTrigger(tx, "trigger.rotate", { before, after: before });
   });

@@ -93,7 +93,11 @@ async function callerOf({ accounts, database, log }: TriggersContext, trigger: T
   const caller = await accounts.callerOfKey(trigger.keyId);
   if (caller && caller.userId === trigger.ownerId) return caller;
   log.warn({ trigger_id: trigger.id }, "Paused a trigger: its key no longer works.");
-  await pause(database.sql, trigger, "The API key of the trigger no longer works. Save it with another key.");
+  await pause(
+    database.sql,
+    trigger,
+    "The API key of the trigger no longer works. Enable the trigger again with another key.",
+  );
   throw fault("conflict", "The trigger is paused. Its owner can resume it.");
 }
 

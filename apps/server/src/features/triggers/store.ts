@@ -1,6 +1,6 @@
 import type { TriggerDeliveryStatus } from "@gantry/wire";
 import type { Sql, Transaction } from "../../engines/database/database.ts";
-import type { Page } from "../accounts/index.ts";
+import { andOfKeys, type Page, type Scope } from "../accounts/index.ts";
 import type { ListedTrigger, Trigger, TriggerDelivery } from "./trigger.ts";
 
 /** As text: the driver would send json through jsonb, which loses the order of fields. */
@@ -28,22 +28,27 @@ const listedTables = (sql: Sql) => sql`
   left join agent_revisions v on v.id = case when a.owner_id = t.owner_id then a.latest_revision_id
     when a.visibility = 'public' and a.deleted_at is null then a.published_revision_id end`;
 
-export async function findOwn(sql: Sql, ownerId: string, id: string): Promise<ListedTrigger | undefined> {
+const inScope = (sql: Sql, { userId, onlyKeyIds }: Scope) =>
+  sql`t.owner_id = ${userId} ${andOfKeys(sql, { onlyKeyIds }, sql`t.key_id`)}`;
+
+export async function findOwn(sql: Sql, scope: Scope, id: string): Promise<ListedTrigger | undefined> {
   const [found] = await sql<ListedTrigger[]>`
-    select ${listedColumns(sql)} from ${listedTables(sql)} where t.id = ${id} and t.owner_id = ${ownerId}`;
+    select ${listedColumns(sql)} from ${listedTables(sql)} where t.id = ${id} and ${inScope(sql, scope)}`;
   return found;
 }
 
-export async function lockTrigger(tx: Transaction, ownerId: string, id: string): Promise<void> {
-  await tx`select 1 from triggers where id = ${id} and owner_id = ${ownerId} for update`;
+/** The trigger, locked. */
+export async function lockOwn(tx: Transaction, scope: Scope, id: string): Promise<ListedTrigger | undefined> {
+  await tx`select 1 from triggers t where t.id = ${id} and ${inScope(tx, scope)} for update`;
+  return findOwn(tx, scope, id);
 }
 
 export async function listOwn(
   sql: Sql,
-  ownerId: string,
+  scope: Scope,
   { agentId, limit, offset }: { agentId: string | undefined; limit: number; offset: number },
 ): Promise<Page<ListedTrigger>> {
-  const chosen = sql`t.owner_id = ${ownerId} ${agentId === undefined ? sql`` : sql`and t.agent_id = ${agentId}`}`;
+  const chosen = sql`${inScope(sql, scope)} ${agentId === undefined ? sql`` : sql`and t.agent_id = ${agentId}`}`;
   const [counted] = await sql<{ total: number }[]>`select count(*)::int as total from triggers t where ${chosen}`;
   const entries = await sql<ListedTrigger[]>`
     select ${listedColumns(sql)} from ${listedTables(sql)} where ${chosen}
@@ -96,8 +101,8 @@ export async function pause(sql: Sql, { id, updatedAt }: Trigger, reason: string
     where id = ${id} and paused_reason is null and date_trunc('milliseconds', updated_at) = ${updatedAt}`;
 }
 
-export async function deleteTrigger(sql: Sql, ownerId: string, id: string): Promise<boolean> {
-  const rows = await sql`delete from triggers where id = ${id} and owner_id = ${ownerId} returning 1`;
+export async function deleteTrigger(sql: Sql, scope: Scope, id: string): Promise<boolean> {
+  const rows = await sql`delete from triggers t where t.id = ${id} and ${inScope(sql, scope)} returning 1`;
   return rows.length > 0;
 }
 

@@ -202,6 +202,20 @@ test("schedules and triggers of a removed member pause with their reason; those 
   const ofAnna = await schedule(lab("anna"));
   const [hooks, annas] = [[await trigger(lab("mark")), await trigger(bot)], await trigger(lab("anna"))];
   expect((await lab("mira").get(`/v1/schedules/${ofMark[0]}`)).status).toBe(404);
+  const hook = `/v1/triggers/${hooks[0]?.id}`;
+  const rename = { json: { name: "Renamed" } };
+  for (const refused of [
+    await lab("mira").get(hook),
+    await lab("mira").get(`${hook}/deliveries`),
+    await lab("mira").send("PATCH", hook, rename),
+    await lab("mira").send("POST", `${hook}/rotate`),
+    await lab("mira").send("DELETE", hook),
+  ]) {
+    expect(refused.status, refused.text).toBe(404);
+  }
+  expect((await lab("mira").get("/v1/triggers")).body).toMatchObject({ triggers: [], total: 0 });
+  // Runs still use the key of its member.
+  expect((await lab("anna").made("PATCH", hook, rename)).body.name).toBe("Renamed");
   await own("mark").made("DELETE", `${members}/mark`);
 
   await schedulesOf(() => gantry).makeDue([...ofMark, ofAnna]);

@@ -34,7 +34,11 @@ test("a trigger on another user's agent is paid by its owner, within the expecte
   const creator = await t.gantry.newUser("trg-creator");
   const buyer = await t.gantry.newUser("trg-buyer", { credit: 0.03 });
   const agent = await t.makeAgent({ ...publicAgent, pricing: { per_run: 0.02 } }, { key: creator });
-  const trigger = await makeTrigger(agent, buyer, { expected_price: 0.02 });
+  // Without `expected_price`, the present price is expected.
+  const trigger = await makeTrigger(agent, buyer);
+  expect(trigger.expected_price).toBe(0.02);
+  expect((await makeTrigger(agent, buyer, { expected_price: null, enabled: false })).expected_price).toBeNull();
+  expect((await makeTrigger(agent, creator)).expected_price).toBeNull();
   const paid = await send(trigger.url);
   expect(paid.status).toBe(202);
   const run = (await call("GET", `/v1/runs/${paid.body.run_id}?wait=20`, { key: buyer })).body;
@@ -67,7 +71,7 @@ test("a trigger on another user's agent is paid by its owner, within the expecte
   expect(await read()).toMatchObject({ status: "paused", paused_reason: expect.stringContaining("not public") });
 });
 
-test("a trigger whose key stopped working pauses, until it is saved with another key", async () => {
+test("a trigger whose key stopped working pauses, until another key enables it", async () => {
   const first = await t.gantry.newUser("trg-owner");
   const agent = await t.makeAgent(publicAgent, { key: first });
   const made = (await call("POST", "/api/v2/keys", { json: { name: "second" }, key: first })).body;
@@ -78,8 +82,11 @@ test("a trigger whose key stopped working pauses, until it is saved with another
   expect([refused.status, refused.body.error.type]).toEqual([409, "conflict"]);
   expect((await call("GET", `/v1/triggers/${trigger.id}`, { key: first })).body).toMatchObject({
     status: "paused",
-    paused_reason: "The API key of the trigger no longer works. Save it with another key.",
+    paused_reason: "The API key of the trigger no longer works. Enable the trigger again with another key.",
   });
+  // A change alone does not make another key pay.
+  const renamed = await call("PATCH", `/v1/triggers/${trigger.id}`, { key: first, json: { name: "Mine" } });
+  expect(renamed.body).toMatchObject({ status: "paused", name: "Mine" });
   const resumed = await call("PATCH", `/v1/triggers/${trigger.id}`, { key: first, json: { enabled: true } });
   expect(resumed.body).toMatchObject({ status: "active", paused_reason: null });
   expect((await send(trigger.url)).status).toBe(202);
