@@ -39,6 +39,10 @@ test("inputs are kept unless the key opts out", () => {
 test("missing values are reported before sending", () => {
   expect(draftIssues(emptyDraft)).toEqual({});
   expect(Object.keys(draftIssues({ ...emptyDraft, limit: "-2" }))).toEqual(["limit"]);
+  expect(Object.keys(draftIssues({ ...emptyDraft, limit: "Infinity", dailyLimit: "1e999" }))).toEqual([
+    "limit",
+    "dailyLimit",
+  ]);
   expect(Object.keys(draftIssues({ ...emptyDraft, dailyLimit: "x", tokens: "0" }))).toEqual(["dailyLimit", "tokens"]);
   expect(draftIssues({ ...emptyDraft, expiry: "date", access: "some", limit: "two" })).toEqual({
     date: "Choose the last day on which the key works",

@@ -65,7 +65,11 @@ export function draftIssues(draft: KeyDraft): Partial<Record<"date" | "models", 
   };
 }
 
-export function limitDraftOf({ monthly_limit, daily_limit, tokens_per_minute }: KeyRecord): LimitDraft {
+export function limitDraftOf({
+  monthly_limit,
+  daily_limit,
+  tokens_per_minute,
+}: Pick<KeyRecord, (typeof limitFields)[number]>): LimitDraft {
   const [limit, dailyLimit, tokens] = [monthly_limit, daily_limit, tokens_per_minute].map((value) => value ?? "");
   return { limit: String(limit), dailyLimit: String(dailyLimit), tokens: String(tokens) };
 }
@@ -75,12 +79,14 @@ export function limitsOfDraft({ limit, dailyLimit, tokens }: LimitDraft) {
   return { monthly_limit: numberOf(limit), daily_limit: numberOf(dailyLimit), tokens_per_minute: numberOf(tokens) };
 }
 
+const isAmount = (text: string): boolean => Number.isFinite(Number(text)) && Number(text) >= 0;
+
 export function limitIssues({ limit, dailyLimit, tokens }: LimitDraft): LimitIssues {
   const amount = "Must be an amount in dollars, 0 or more";
   const isCount = tokens.trim() === "" || (Number.isInteger(Number(tokens)) && Number(tokens) >= 1);
   return {
-    ...(!(Number(limit) >= 0) && { limit: amount }),
-    ...(!(Number(dailyLimit) >= 0) && { dailyLimit: amount }),
+    ...(!isAmount(limit) && { limit: amount }),
+    ...(!isAmount(dailyLimit) && { dailyLimit: amount }),
     ...(!isCount && { tokens: "Must be a whole number, 1 or more" }),
   };
 }

@@ -62,6 +62,9 @@ test("a vendor's model needs a price for everyone, unless the vendor states one"
   expect(isPriceMissing(model("a"), texts, vendorForAll)).toBe(true);
   expect(isPriceMissing(model("a"), { ...texts, per_million_output_tokens: "0" }, vendorForAll)).toBe(false);
   expect(isPriceMissing(model("a"), {}, serverForAll)).toBe(false);
+  for (const mistyped of ["0,5", "-1", "1e999", "1.2.3"]) {
+    expect(isPriceMissing(model("a"), { per_million_input_tokens: mistyped }, serverForAll)).toBe(true);
+  }
   expect(isPriceMissing(model("a", { pricing: {} }), {}, vendorForAll)).toBe(false);
   expect(pricesToSet(model("a"), vendorForMe)).toEqual([]);
   expect(pricesToSet(model("a", { kind: "image" }), vendorForAll)).toEqual([["per_output", "$ per image"]]);

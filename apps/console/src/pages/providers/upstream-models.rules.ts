@@ -70,8 +70,13 @@ export const pricesToSet = ({ pricing, kind }: DiscoveredModel, { isForEveryone 
   isForEveryone && pricing === null ? priceFields[kind] : [];
 
 /** A vendor's model needs a price before it is offered to everyone; 0 is one. */
+export function isPrice(text = "", { isHosted }: Pick<PriceTerms, "isHosted">): boolean {
+  if (text.trim() === "") return !isHosted;
+  return Number.isFinite(Number(text)) && Number(text) >= 0;
+}
+
 export function isPriceMissing(model: DiscoveredModel, texts: PriceTexts, terms: PriceTerms): boolean {
-  return terms.isHosted && pricesToSet(model, terms).some(([part]) => (texts[part] ?? "").trim() === "");
+  return pricesToSet(model, terms).some(([part]) => !isPrice(texts[part], terms));
 }
 
 export function choiceOf(model: DiscoveredModel, texts: PriceTexts, terms: PriceTerms): ImportChoice {

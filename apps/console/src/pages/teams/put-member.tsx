@@ -9,6 +9,16 @@ import { Field, Select, TextInput } from "../../ui/field.tsx";
 import { fieldErrors } from "../../ui/field-errors.rules.ts";
 import { Form } from "../../ui/form.tsx";
 import { toast } from "../../ui/toast.ts";
+import { KeyLimitFields } from "../keys/key-limit-fields.tsx";
+import {
+  emptyDraft,
+  type LimitDraft,
+  limitDraftOf,
+  limitErrors,
+  limitFields,
+  limitIssues,
+  limitsOfDraft,
+} from "../keys/key-request.rules.ts";
 
 interface PutMemberProps {
   team: TeamRecord;
@@ -42,7 +52,7 @@ export function PutMember({ team, member }: PutMemberProps) {
   );
 }
 
-const fields = ["username", "role", "monthly_limit", "daily_limit", "tokens_per_minute"] as const;
+const fields = ["username", "role", ...limitFields] as const;
 const roles: readonly { value: TeamRole; text: string }[] = [
   { value: "member", text: "Member: uses what the team has" },
   { value: "admin", text: "Admin: also manages members, models and secrets" },
@@ -52,19 +62,13 @@ const roles: readonly { value: TeamRole; text: string }[] = [
 function MemberForm({ team, member, onDone }: PutMemberProps & { onDone(): void }) {
   const [username, setUsername] = useState("");
   const [role, setRole] = useState<TeamRole>(member?.role ?? "member");
-  const [monthly, setMonthly] = useState(String(member?.monthly_limit ?? ""));
-  const [daily, setDaily] = useState(String(member?.daily_limit ?? ""));
-  const [tokens, setTokens] = useState(String(member?.tokens_per_minute ?? ""));
+  const [limits, setLimits] = useState<LimitDraft>(member ? limitDraftOf(member) : emptyDraft);
+  const [isSubmitted, setSubmitted] = useState(false);
   const queries = useQueryClient();
   const saving = useMutation({
     meta: { showsFailure: true },
     mutationFn: () => {
-      const change = {
-        role,
-        monthly_limit: numberIn(monthly),
-        daily_limit: numberIn(daily),
-        tokens_per_minute: numberIn(tokens),
-      };
+      const change = { role, ...limitsOfDraft(limits) };
       return member
         ? api.teams.updateMember(team.name, member.username, change)
         : api.teams.addMember(team.name, { username: username.trim(), ...change });
@@ -76,14 +80,19 @@ function MemberForm({ team, member, onDone }: PutMemberProps & { onDone(): void 
     },
   });
   const errors = fieldErrors(saving.error, fields);
-  const shown = team.role === "admin" ? roles.filter(({ value }) => value !== "owner") : roles;
+  const issues = limitIssues(limits);
+  const submit = () => {
+    setSubmitted(true);
+    if (Object.keys(issues).length === 0) saving.mutate();
+  };
+  const shown = team.role === "admin" && role !== "owner" ? roles.filter(({ value }) => value !== "owner") : roles;
   return (
     <Form
       submit={member ? "Save member" : "Add member"}
       busy={saving.isPending}
       disabled={!member && username.trim() === ""}
       errors={errors}
-      onSubmit={() => saving.mutate()}
+      onSubmit={submit}
       onCancel={onDone}
     >
       {!member && (
@@ -104,31 +113,12 @@ function MemberForm({ team, member, onDone }: PutMemberProps & { onDone(): void 
           </Select>
         )}
       </Field>
-      <Field label="Dollars per month" error={errors.of.monthly_limit}>
-        {(control) => <Limit {...control} value={monthly} onValue={setMonthly} />}
-      </Field>
-      <Field label="Dollars per day" error={errors.of.daily_limit}>
-        {(control) => <Limit {...control} value={daily} onValue={setDaily} />}
-      </Field>
-      <Field label="Tokens per minute" error={errors.of.tokens_per_minute}>
-        {(control) => <Limit {...control} value={tokens} onValue={setTokens} />}
-      </Field>
+      <KeyLimitFields
+        ofKey={false}
+        draft={limits}
+        errors={limitErrors(isSubmitted ? issues : {}, errors.of)}
+        onChange={(change) => setLimits({ ...limits, ...change })}
+      />
     </Form>
   );
 }
-
-function Limit({ value, onValue, ...control }: { value: string; onValue(value: string): void }) {
-  return (
-    <TextInput
-      {...control}
-      type="number"
-      min="0"
-      step="any"
-      placeholder="No limit"
-      value={value}
-      onChange={(e) => onValue(e.target.value)}
-    />
-  );
-}
-
-const numberIn = (text: string): number | null => (text.trim() === "" ? null : Number(text));

@@ -5,7 +5,14 @@ import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Field, TextInput } from "../../../ui/field.tsx";
 import { kindLabels } from "../../models/model-kinds.ts";
-import { factsOf, type PriceTerms, type PriceTexts, pricesToSet, priceText } from "../upstream-models.rules.ts";
+import {
+  factsOf,
+  isPrice,
+  type PriceTerms,
+  type PriceTexts,
+  pricesToSet,
+  priceText,
+} from "../upstream-models.rules.ts";
 
 interface ModelChoiceProps {
   model: DiscoveredModel;
@@ -95,12 +102,9 @@ function PriceFields({ model, terms, prices, onPrices, isMissing, onCopy }: Pric
             {(control) => (
               <TextInput
                 {...control}
-                type="number"
                 inputMode="decimal"
-                min={0}
-                step="any"
                 placeholder={terms.isHosted ? "Required" : "Free"}
-                aria-invalid={(isMissing && (prices[part] ?? "").trim() === "") || undefined}
+                aria-invalid={(isMissing && !isPrice(prices[part], terms)) || undefined}
                 value={prices[part] ?? ""}
                 onChange={({ target }) => onPrices({ ...prices, [part]: target.value })}
               />

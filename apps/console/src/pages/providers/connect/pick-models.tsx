@@ -134,8 +134,8 @@ function ImportForm({ provider, scope, models }: PickModelsProps & { models: rea
       >
         {showsMissing && missing.length > 0 && (
           <span role="alert" className="text-bad">
-            {missing.length === 1 ? "1 model needs a price." : `${missing.length} models need a price.`} Enter 0 to
-            offer it for free.
+            {missing.length === 1 ? "1 model needs a price." : `${missing.length} models need a price.`} Enter a number,
+            or 0 to offer it for free.
           </span>
         )}
         <span aria-live="polite" className="text-muted">
