@@ -2,6 +2,7 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { startActing } from "./api/acting-team.ts";
 import { createQueryClient } from "./api/query-client.ts";
 import { createConsoleRouter } from "./router.tsx";
 import { watchConnection } from "./shell/connection-watch.ts";
@@ -11,6 +12,7 @@ import { applyTheme } from "./shell/theme.ts";
 import { Toasts } from "./ui/toasts.tsx";
 import "./styles.css";
 
+startActing();
 applyTheme();
 const queries = createQueryClient();
 const router = createConsoleRouter(queries);

@@ -78,6 +78,69 @@ test("an owner sees the keys, the usage and the balance of the whole team", asyn
   await soon(() => page.evaluate(() => sessionStorage.getItem("gantry-team"))).toBe(null);
 });
 
+test("staying on a page with changes does not act for the team, a new tab can", async ({ gantry, pageOf }) => {
+  const { olga } = await labOf(gantry);
+  const page = await pageOf(olga);
+  const teamsSent: (string | undefined)[] = [];
+  page.on("request", (sent) => {
+    if (sent.url().endsWith("/api/v2/me") || /\/agents(\?|$)/.test(sent.url()))
+      teamsSent.push(sent.headers()["x-gantry-team"]);
+  });
+  await page.goto("/console/agents/new");
+  await page.getByRole("form", { name: "Agent" }).getByLabel("Name (required)").fill("own");
+  page.once("dialog", (dialog) => void dialog.dismiss());
+  await actingFor(page).selectOption({ label: "lab (team)" });
+  await page.getByRole("link", { name: "My agents", exact: true }).click();
+  await page.getByRole("button", { name: "Leave" }).click();
+  await page.getByRole("heading", { name: "My agents", level: 1 }).waitFor();
+  await page.reload();
+  await soon(() => actingFor(page).inputValue()).toBe("");
+  expect(new Set(teamsSent)).toEqual(new Set([undefined]));
+
+  const made = await gantry.call("GET", "/api/v2/predictions", { key: olga, headers: { "x-gantry-team": "lab" } });
+  const [{ id }] = made.body.results;
+  await page.goto(`/console/predictions/${id}?act-for=lab`);
+  await page.getByText("Prediction not found").waitFor();
+  expect(await actingFor(page).inputValue()).toBe("");
+  await page.getByRole("button", { name: "Open as team lab" }).click();
+  await menu(page).getByText("For lab, as owner").waitFor();
+  await page.getByRole("heading", { name: "Details" }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/console/predictions/${id}`);
+});
+
+test("a mistyped budget is refused, not removed", async ({ gantry, pageOf }) => {
+  const page = await pageOf((await labOf(gantry)).olga);
+  await page.goto("/console/teams/lab");
+  const change = page.getByRole("button", { name: "Change mark" });
+  const dialog = page.getByRole("dialog");
+  const monthly = dialog.getByLabel("Monthly limit ($)");
+  const save = dialog.getByRole("button", { name: "Save member" });
+  await change.click();
+  await monthly.fill("50,5");
+  await save.click();
+  await dialog.getByText("Must be an amount in dollars, 0 or more").waitFor();
+  await monthly.fill("50.5");
+  await save.click();
+  await rowOf(page, "Members", "mark").getByText("$50.50").last().waitFor();
+});
+
+test("a removed member learns that the page no longer acts for the team", async ({ gantry, pageOf }) => {
+  const { olga } = await labOf(gantry);
+  await gantry.newUser("nina").then(async (key) => {
+    await gantry.call("POST", "/api/v2/teams/lab/members", { key: olga, json: { username: "nina" } });
+    const page = await pageOf(key);
+    await page.clock.install();
+    await page.goto("/console/teams/lab");
+    await page.getByRole("button", { name: "Act for team" }).click();
+    await menu(page).getByText("For lab, as member").waitFor();
+    await gantry.call("DELETE", "/api/v2/teams/lab/members/nina", { key: olga });
+    await page.clock.fastForward("02:00");
+    await page.getByRole("link", { name: "Models", exact: true }).click();
+    await page.getByText("You no longer act for lab").waitFor();
+    await soon(() => menu(page).getByText("For lab").count()).toBe(0);
+  });
+});
+
 test("a member acts for a team in one tab, sees what is its own there, and leaves", async ({ gantry, pageOf }) => {
   const page = await pageOf((await labOf(gantry)).mark);
   await page.goto("/console/");

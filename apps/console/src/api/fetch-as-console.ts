@@ -1,3 +1,4 @@
+import { actingTeam } from "./acting-team.ts";
 import { serverEvents } from "./server-events.ts";
 
 /** The user that the page shows as signed in; undefined when signed out or not known yet. */
@@ -5,15 +6,6 @@ let shown: string | undefined;
 export const shownUser = (): string | undefined => shown;
 export function showUser(username: string | undefined): void {
   shown = username;
-}
-
-const teamKey = "gantry-team";
-
-/** The team for which this tab acts. Each tab chooses for itself. */
-export const actingTeam = (): string | undefined => sessionStorage.getItem(teamKey) ?? undefined;
-export function actFor(team: string | undefined): void {
-  if (team === undefined) sessionStorage.removeItem(teamKey);
-  else sessionStorage.setItem(teamKey, team);
 }
 
 /** Sessions, the password and the list of teams belong to the person. */

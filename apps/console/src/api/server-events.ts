@@ -6,6 +6,8 @@ export type ServerEvent =
   /** `wasAction`: the call that found out changed something; it did not only read. */
   | { kind: "session-ended"; wasAction: boolean }
   /** Another user has signed in, in this browser. */
-  | { kind: "user-changed"; username: string };
+  | { kind: "user-changed"; username: string }
+  /** The person is no longer a member. */
+  | { kind: "team-left"; team: string };
 
 export const serverEvents = createStore<ServerEvent>({ kind: "reached" });

@@ -1,5 +1,7 @@
 import { GantryError, type MeRecord, type SignInWaysRecord, type TeamRole } from "@gantry/sdk";
-import { actFor, actingTeam, anyUser, fetchAsConsole, showUser } from "./fetch-as-console.ts";
+import { actingTeam, stopActing, stopActingAtNextLoad } from "./acting-team.ts";
+import { anyUser, fetchAsConsole, showUser } from "./fetch-as-console.ts";
+import { serverEvents } from "./server-events.ts";
 
 export interface Session {
   username: string;
@@ -60,16 +62,25 @@ export async function readSession(): Promise<Session> {
   return forTeam(session);
 }
 
-/** The session as all pages see it: the team owns what they show. A person who has left the team is itself again. */
+/** Pages show what the team owns. */
+let isTeamShown = false;
+
+/** The session as all pages see it. A person who has left the team is itself again, from the next load on. */
 export async function forTeam(session: Session): Promise<Session> {
   const team = actingTeam();
   if (team === undefined) return session;
   const response = await fetchAsConsole("/api/v2/me");
   if (response.status === 403 || response.status === 404) {
-    actFor(undefined);
-    return session;
+    if (!isTeamShown) {
+      stopActing();
+      return session;
+    }
+    // What the page shows stays the team's until it is reloaded.
+    stopActingAtNextLoad();
+    serverEvents.set({ kind: "team-left", team });
   }
   if (!response.ok) throw await failureOf(response);
+  isTeamShown = true;
   const { username, team_role: teamRole } = (await response.json()) as MeRecord;
   const key = { ...session.key, isPlainMember: teamRole === "member" };
   return { ...session, username, role: "user", key, person: session.username, ...(teamRole && { teamRole }) };
@@ -107,7 +118,7 @@ export async function readSignInWays(): Promise<SignInWaysRecord> {
 export async function signOut(): Promise<string | undefined> {
   const answer = await ask(sessionPath, { method: "DELETE" });
   showUser(undefined);
-  actFor(undefined);
+  stopActing();
   if (answer.status === 204) return undefined;
   return ((await answer.json()) as { sign_out_url: string }).sign_out_url;
 }

@@ -15,17 +15,33 @@ export function watchSession(queries: QueryClient): void {
       changeConsoleStatus({ session: "ended" });
     }
     if (event.kind === "user-changed") reloadAs(event.username);
+    if (event.kind === "team-left") reload(`You no longer act for ${event.team}`);
   });
   onOtherTabs((message) => {
     const shown = shownUser();
     if (message.kind === "signed out") {
-      if (shown !== undefined) reload();
+      if (shown === undefined) return;
+      forgetTexts();
+      reload();
     } else if (shown !== undefined && shown !== message.username) reloadAs(message.username);
     else void resume(queries);
   });
 }
 
+/** Chats and long inputs, which last as long as the tab. */
+function forgetTexts(): void {
+  const forget = () => {
+    for (const key of Object.keys(sessionStorage)) {
+      if (/^gantry-(chat|text)-/.test(key)) sessionStorage.removeItem(key);
+    }
+  };
+  forget();
+  // An open chat stores itself once more when the page ends.
+  addEventListener("pagehide", forget);
+}
+
 function reloadAs(username: string): void {
+  forgetTexts();
   reload(`You're now signed in as ${username}`);
 }
 
@@ -44,6 +60,7 @@ export async function enter(queries: QueryClient, session: Session, showNew = fa
 export async function leave(queries: QueryClient): Promise<void> {
   const atProvider = await signOut();
   tellOtherTabs({ kind: "signed out" });
+  forgetTexts();
   queries.clear();
   if (atProvider !== undefined) location.assign(atProvider);
 }

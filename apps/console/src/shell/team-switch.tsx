@@ -1,15 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { actFor, actingTeam } from "../api/fetch-as-console.ts";
+import { actingTeam, switchTo } from "../api/acting-team.ts";
 import { allTeamsQuery } from "../pages/teams/teams-query.ts";
 import { Select } from "../ui/field.tsx";
 import { mayOpen } from "./key-access.rules.ts";
 import { useSession } from "./session.ts";
-
-/** Starts over, so that nothing of one owner stays on a page of another. */
-export function switchTo(team: string | undefined): void {
-  actFor(team);
-  location.assign(import.meta.env.BASE_URL);
-}
 
 /** Chooses the owner for which this tab acts. Hidden from people without teams. */
 export function TeamSwitch() {

@@ -7,6 +7,7 @@ import { Button } from "./button.tsx";
 import { adviceFor } from "./error-advice.rules.ts";
 import { errorText, isConnectionError, issueText, isWorthRetrying } from "./error-text.rules.ts";
 import { TextLink } from "./link.tsx";
+import { isOfAnother, OpenAsOwner } from "./open-as-owner.tsx";
 import type { Tone } from "./toast.ts";
 
 const tones: Record<Tone, string> = {
@@ -95,6 +96,13 @@ interface LoadedProps<T> {
 /** The data of a query, or its error. Earlier data stays visible during a refetch. */
 export function Loaded<T>({ query, isFinal = false, children }: LoadedProps<T>) {
   if (query.data !== undefined) return children(query.data);
-  if (query.isError) return <Failure error={query.error} {...(!isFinal && { onRetry: () => void query.refetch() })} />;
+  if (query.isError) {
+    return (
+      <>
+        <Failure error={query.error} {...(!isFinal && { onRetry: () => void query.refetch() })} />
+        {isOfAnother(query.error) && <OpenAsOwner />}
+      </>
+    );
+  }
   return <Loading />;
 }

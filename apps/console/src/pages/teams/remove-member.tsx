@@ -1,8 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import { actingTeam, switchTo } from "../../api/acting-team.ts";
 import { api } from "../../api/client.ts";
-import { actingTeam } from "../../api/fetch-as-console.ts";
-import { switchTo } from "../../shell/team-switch.tsx";
 import { ConfirmButton } from "../../ui/dialog.tsx";
 import { toast } from "../../ui/toast.ts";
 

@@ -1,11 +1,11 @@
 import type { MemberRecord, TeamRecord, TeamUsageRecord } from "@gantry/sdk";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import { actingTeam, switchTo } from "../../api/acting-team.ts";
 import { api } from "../../api/client.ts";
-import { actingTeam } from "../../api/fetch-as-console.ts";
 import { ExportData } from "../../shell/export-data.tsx";
 import { useSession } from "../../shell/session.ts";
-import { switchTo } from "../../shell/team-switch.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Figure } from "../../ui/figure.tsx";
@@ -14,8 +14,9 @@ import { Moment } from "../../ui/moment.tsx";
 import { Empty, Loaded } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { PagedTable } from "../../ui/paged.tsx";
-import { type Column, Table } from "../../ui/table.tsx";
+import type { Column } from "../../ui/table.tsx";
 import { budgetLines } from "./budget.rules.ts";
+import { CloseTeam } from "./close-team.tsx";
 import { PutMember } from "./put-member.tsx";
 import { RemoveMember } from "./remove-member.tsx";
 import { membersQuery, teamQuery, teamUsageQuery } from "./teams-query.ts";
@@ -48,6 +49,7 @@ export function TeamPage() {
             </dl>
             <Members team={record} />
             <Usage team={name} />
+            {record.role === "owner" && <CloseTeam team={name} />}
           </>
         )}
       </Loaded>
@@ -130,23 +132,18 @@ const usageColumns: readonly Column<TeamUsageRecord>[] = [
 ];
 
 function Usage({ team }: { team: string }) {
-  const usage = useQuery(teamUsageQuery(team));
+  const [page, setPage] = useState(1);
+  const usage = useQuery({ ...teamUsageQuery(team, page), placeholderData: keepPreviousData });
   return (
     <Panel title="Usage this month" flush>
-      <Loaded query={usage}>
-        {({ results }) =>
-          results.length === 0 ? (
-            <Empty title="Nothing used this month" />
-          ) : (
-            <Table
-              label="Usage this month"
-              columns={usageColumns}
-              rows={results}
-              keyOf={({ member }) => member ?? ""}
-            />
-          )
-        }
-      </Loaded>
+      <PagedTable
+        label="Usage this month"
+        query={usage}
+        columns={usageColumns}
+        keyOf={({ member }) => member ?? ""}
+        onPage={setPage}
+        empty={<Empty title="Nothing used this month" />}
+      />
     </Panel>
   );
 }

@@ -1,9 +1,8 @@
 import type { TeamRecord } from "@gantry/sdk";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { actingTeam, switchTo } from "../../api/acting-team.ts";
 import { api } from "../../api/client.ts";
-import { actingTeam } from "../../api/fetch-as-console.ts";
-import { switchTo } from "../../shell/team-switch.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { money } from "../../ui/format.ts";

@@ -17,8 +17,8 @@ export const membersQuery = (team: string, page: number) =>
     queryFn: ({ signal }) => api.teams.members(team, { page, signal }),
   });
 
-export const teamUsageQuery = (team: string) =>
+export const teamUsageQuery = (team: string, page: number) =>
   queryOptions({
-    queryKey: ["teams", "usage", team],
-    queryFn: ({ signal }) => api.teams.usage(team, { page_size: 100, signal }),
+    queryKey: ["teams", "usage", { team, page }],
+    queryFn: ({ signal }) => api.teams.usage(team, { page, signal }),
   });

@@ -1,3 +1,4 @@
+import { shownUser } from "../../../api/fetch-as-console.ts";
 import { type Conversation, restored } from "./conversation.rules.ts";
 
 const keyOf = (id: string) => `gantry-chat-${id}`;
@@ -12,6 +13,8 @@ export function storedConversation(id: string): Conversation | undefined {
 }
 
 export function storeConversation(id: string, conversation: Conversation): void {
+  // Signing out forgets conversations; leaving the page must not bring them back.
+  if (shownUser() === undefined) return;
   try {
     sessionStorage.setItem(keyOf(id), JSON.stringify(conversation));
   } catch {

@@ -1,9 +1,9 @@
-import { GantryError } from "@gantry/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Copyable } from "../../../ui/copyable.tsx";
 import { TextLink } from "../../../ui/link.tsx";
 import { Empty, Loaded } from "../../../ui/notice.tsx";
+import { isOfAnother, OpenAsOwner } from "../../../ui/open-as-owner.tsx";
 import { Page, Panel } from "../../../ui/page.tsx";
 import { predictionQuery } from "../prediction-queries.ts";
 import { InputPanel } from "./input-panel.tsx";
@@ -18,7 +18,7 @@ export function PredictionPage() {
   const { id } = route.useParams();
   const prediction = useQuery(predictionQuery(id));
   const { data, error } = prediction;
-  if (!data && error instanceof GantryError && error.status === 404) return <NotFound id={id} />;
+  if (!data && isOfAnother(error)) return <NotFound id={id} />;
   return (
     <Page
       title={data?.model_name ?? "Prediction"}
@@ -59,6 +59,7 @@ function NotFound({ id }: { id: string }) {
           <div className="mt-3 flex justify-center">
             <Copyable text={id} />
           </div>
+          <OpenAsOwner />
         </Empty>
       </Panel>
     </Page>
