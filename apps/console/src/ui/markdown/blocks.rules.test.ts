@@ -98,6 +98,14 @@ describe("blocks of Markdown", () => {
     }
   });
 
+  it("have a bounded number of table cells, which short rows do not show", () => {
+    const table = (columns: number, rows: number) =>
+      `${"|a".repeat(columns)}|\n${"|-".repeat(columns)}|\n${"|1|\n".repeat(rows)}`;
+    const tablesIn = (text: string) => parseBlocks(text).blocks.filter(({ token }) => token.type === "table").length;
+    expect(tablesIn(table(2_000, 20_000))).toBe(0);
+    expect(tablesIn(`${table(200, 200)}\n`.repeat(20))).toBe(1);
+  });
+
   it("of a long stream are parsed once", () => {
     const text = document.repeat(500);
     expect(text.length).toBeGreaterThan(100_000);
