@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect } from "vitest";
 import { inTurn, type LlmRequest, type ScriptedLlm, startScriptedLlm } from "../../server/test/support/scripted-llm.ts";
 import { test } from "./support/console-test.ts";
 import { putAgent, putModel, textModel } from "./support/fixtures.ts";
-import { soon, toast } from "./support/on-page.ts";
+import { loseAnswer, soon, toast } from "./support/on-page.ts";
 
 let llm: ScriptedLlm;
 beforeAll(async () => {
@@ -95,6 +95,7 @@ test("tools are folded, confirmations are answered in the chat, and other inputs
     { calls: [{ name: "run_javascript", args: { code: "6 * 7" } }] },
     { text: "It is 42." },
     { text: "Still 42." },
+    { text: "42 dollars." },
   );
   await page.goto(`/console/agents/${agent}/chat`);
   // The message stays until the required field is chosen.
@@ -112,11 +113,22 @@ test("tools are folded, confirmations are answered in the chat, and other inputs
 
   await send(page, "Again");
   await conversation(page).getByText("Still 42.").waitFor();
+  // A lost answer loses neither the text nor the other inputs, and sending again starts no second run.
+  await page.getByText("Other inputs").click();
+  await page.getByLabel("unit").selectOption("dollars");
+  await page.route("**/agents/*/runs", loseAnswer);
+  await send(page, "Once more");
+  await soon(() => page.getByLabel("Message").inputValue()).toBe("Once more");
+  expect(await page.getByLabel("unit").inputValue()).toBe("dollars");
+  await page.unrouteAll();
+  await page.getByRole("button", { name: "Send" }).click();
+  await conversation(page).getByText("42 dollars.").waitFor();
   const { threads } = (await gantry.call("GET", `/v1/threads?agent_id=${agent}`)).body;
   const { turns } = (await gantry.call("GET", `/v1/threads/${threads[0].id}`)).body;
   expect(turns.map(({ input }: { input: object }) => input)).toEqual([
     { message: "6 * 7", unit: "euros" },
     { message: "Again", unit: "euros" },
+    { message: "Once more", unit: "dollars" },
   ]);
   await conversation(page).getByRole("link", { name: "run_javascript" }).click();
   await page.waitForURL(/\/runs\/run_.*step=/);

@@ -121,13 +121,12 @@ export function Conversation({ target, thread, isStored, onStarted, children }: 
         <div className="mx-auto flex max-w-3xl flex-col gap-3">
           {children}
           <MessageForm
-            key={draft.n}
             fields={fields}
             last={turns.at(-1)?.input}
             isLive={live.length > 0}
             isSending={sending.isPending}
             error={sending.error}
-            draft={draft.text}
+            draft={draft}
             onSend={(input) => {
               setAsked(input);
               sending.mutate(input);

@@ -17,8 +17,8 @@ interface MessageFormProps {
   isSending: boolean;
   /** Of the last attempt. */
   error: unknown;
-  /** Text to begin with: what could not be sent. */
-  draft: string;
+  /** Text to begin with: what could not be sent; another `n` replaces what is written. */
+  draft: { text: string; n: number };
   onSend(input: Record<string, unknown>): void;
   onStop(): void;
 }
@@ -84,7 +84,8 @@ export function MessageForm({ fields, last, isLive, isSending, error, draft, onS
           isOpen={isLive}
           isSending={isSending}
           placeholder="Send a message"
-          draft={draft}
+          key={draft.n}
+          draft={draft.text}
           onAsk={send}
           onStop={onStop}
         />
