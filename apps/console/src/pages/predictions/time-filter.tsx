@@ -46,6 +46,7 @@ export function TimeFilter({ value: { range, from, to }, onValue }: TimeFilterPr
             value={to ?? ""}
             onChange={({ target }) => onValue(endingAt(days, target.value))}
           />
+          <span className="text-muted">UTC</span>
         </div>
       )}
     </>

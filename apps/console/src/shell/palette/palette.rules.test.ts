@@ -10,6 +10,8 @@ test("a pasted id opens its page", () => {
   expect(pathOf(`RUN_${digits.toUpperCase()}`)).toBe(`/runs/run_${digits}`);
   expect(pathOf(`key_${digits}`)).toBe(`/keys?key=key_${digits}`);
   expect(pathOf(`trg_${digits}`)).toBe("/automations?tab=triggers");
+  expect(pathOf(`batch_${digits}`)).toBe(`/batches/batch_${digits}`);
+  expect(pathOf(`thr_${digits}`)).toBe(`/runs?thread=thr_${digits}`);
   expect(pathOf(`node_${digits}`)).toBeUndefined();
   expect(pathOf("run_short")).toBeUndefined();
   expect(pathOf(`run_${digits}/../x`)).toBeUndefined();

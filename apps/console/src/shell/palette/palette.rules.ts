@@ -24,7 +24,9 @@ interface IdRow {
 /** Ids that have a page, by prefix. */
 const idRows: Readonly<Record<string, IdRow>> = {
   pred: { name: "prediction", path: (id) => `/predictions/${id}` },
+  batch: { name: "batch", path: (id) => `/batches/${id}` },
   run: { name: "run", path: (id) => `/runs/${id}` },
+  thr: { name: "runs of the thread", path: (id) => `/runs?thread=${id}` },
   agt: { name: "agent", path: (id) => `/agents/${id}` },
   mcp: { name: "tool server", path: (id) => `/tool-servers/${id}` },
   drv: { name: "drive", path: (id) => `/drives/${id}` },
