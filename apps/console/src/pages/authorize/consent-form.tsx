@@ -21,7 +21,7 @@ const expiries: [KeyDraft["expiry"], string][] = [
 
 export function ConsentForm({ asked, request }: { asked: Authorization; request: string }) {
   const { client, models, has_more } = asked;
-  const { username } = useSession();
+  const { username, person } = useSession();
   const [draft, setDraft] = useState<KeyDraft>({ ...emptyDraft, access: "some", name: client.name, models });
   const [isSubmitted, setSubmitted] = useState(false);
   const queries = useQueryClient();
@@ -49,7 +49,7 @@ export function ConsentForm({ asked, request }: { asked: Authorization; request:
     );
   }
   return (
-    <Panel title={`Allow “${client.name}” to use Gantry as ${username}?`} className="max-w-2xl">
+    <Panel title={`Allow “${client.name}” to use Gantry as ${person ?? username}?`} className="max-w-2xl">
       <div className="flex flex-col gap-4">
         <Facts
           facts={[
