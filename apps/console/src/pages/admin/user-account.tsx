@@ -19,8 +19,12 @@ export function UserAccount({ user }: { user: UserRecord }) {
     <Panel title="Account">
       <div className="flex flex-col gap-4 divide-y divide-line *:not-last:pb-4">
         <UserPlan key={user.plan} user={user} />
-        <Role user={user} />
-        <SignInLinks username={user.username} />
+        {user.kind === "person" && (
+          <>
+            <Role user={user} />
+            <SignInLinks username={user.username} />
+          </>
+        )}
         <Access user={user} />
         <Data username={user.username} />
         <Deletion username={user.username} />

@@ -41,12 +41,15 @@ function User({ username }: { username: string }) {
         user.data && (
           <>
             <UserBadges user={user.data} />
-            <NewKey
-              label="Create key"
-              kind="plain"
-              owner={username}
-              create={(key) => api.admin.users.createKey(username, key)}
-            />
+            {/* Members create the keys of a team. */}
+            {user.data.kind === "person" && (
+              <NewKey
+                label="Create key"
+                kind="plain"
+                owner={username}
+                create={(key) => api.admin.users.createKey(username, key)}
+              />
+            )}
           </>
         )
       }
@@ -90,7 +93,7 @@ function Known({ user }: { user: UserRecord }) {
       </div>
       <UserUsage username={user.username} />
       <UserKeys username={user.username} />
-      <UserSessions username={user.username} />
+      {user.kind === "person" && <UserSessions username={user.username} />}
       <UserLedger username={user.username} />
     </>
   );

@@ -36,7 +36,7 @@ export function NewKey({ label, owner, kind = "primary", isAsked = false, onAske
     async onSuccess() {
       setOpen(false);
       toast("Key created");
-      await queries.invalidateQueries({ queryKey: ["keys"] });
+      await Promise.all([["keys"], ["admin", "keys"]].map((queryKey) => queries.invalidateQueries({ queryKey })));
     },
   });
   const close = () => {
