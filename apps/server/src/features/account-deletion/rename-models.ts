@@ -17,16 +17,25 @@ export async function renameModels(database: Database, account: Account): Promis
   for (const day of await selectDays(database, account)) await renameDay(database, account, day);
 }
 
-async function selectDays({ sql }: Database, account: Account): Promise<Date[]> {
-  const days = await sql<{ day: Date }[]>`
-    select distinct date_trunc('day', at, 'UTC') as day from (
-      select created_at as at from usage where user_id = ${account.userId} and ${isNamed(sql, account)}
-      union all
-      select hour from usage_hours where user_id = ${account.userId} and ${isNamed(sql, account)}
-      union all
-      select day from usage_days where user_id = ${account.userId} and ${isNamed(sql, account)}
-    ) named order by day`;
-  return days.map(({ day }) => day);
+/** From the sums, and from the rows that are not in them yet: a busy account has millions of rows. */
+async function selectDays(database: Database, account: Account): Promise<Date[]> {
+  const { userId } = account;
+  return database.transaction(
+    async (tx) => {
+      const days = await tx<{ day: Date }[]>`
+        select distinct date_trunc('day', at, 'UTC') as day from (
+          select created_at as at from usage
+          where user_id = ${userId} and created_at > (select folded_until from wallets where user_id = ${userId})
+            and ${isNamed(tx, account)}
+          union all
+          select hour from usage_hours where user_id = ${userId} and ${isNamed(tx, account)}
+          union all
+          select day from usage_days where user_id = ${userId} and ${isNamed(tx, account)}
+        ) named order by day`;
+      return days.map(({ day }) => day);
+    },
+    { deadlineMs },
+  );
 }
 
 function renameDay(database: Database, account: Account, day: Date): Promise<void> {

@@ -20,6 +20,8 @@ export function startDeletions(deps: DeletionDeps): { stop(): Promise<void> } {
   const { sql } = deps.database;
   const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
+  /** Accounts whose last attempt failed here. */
+  const failed = new Set<string>();
 
   const claims = createClaimLoop<ClaimedAccount>({
     freeSlots: () => atOnce - underWay.size,
@@ -47,12 +49,15 @@ export function startDeletions(deps: DeletionDeps): { stop(): Promise<void> } {
     let dueInMs: number | null = 0;
     try {
       dueInMs = await workOnAccount(deps, account, signal);
+      failed.delete(account.userId);
     } catch (error) {
       if (error === lostClaim) return;
       if (error !== shuttingDown) {
         dueInMs = pauseAfterFailureMs;
-        if (!isUnavailable(error))
+        // A query beyond its deadline looks like an outage, and would fail each time.
+        if (!isUnavailable(error) || failed.has(account.userId))
           log.warn({ err: error, user_id: account.userId }, "Deleting an account failed. Trying again.");
+        failed.add(account.userId);
       }
     } finally {
       await renewing.stop();
