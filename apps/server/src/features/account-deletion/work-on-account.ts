@@ -1,6 +1,7 @@
 import type { Database } from "../../engines/database/database.ts";
 import { announceChange } from "../accounts/index.ts";
 import { emptyWallet } from "../billing/index.ts";
+import { retireModelsOf } from "../models/index.ts";
 import type { ClaimedAccount, DeletionDeps } from "./account.ts";
 import { applyRules } from "./apply-rules.ts";
 import { cancelWork } from "./cancel-work.ts";
@@ -15,9 +16,10 @@ const lastLookMs = 86_400_000;
  * Works on the deletion of an account. Each step can be repeated, so another node continues at any point. Returns when the
  * next step is due; null: never.
  *
- *     cancel own work ──► wait for work of others ──► delete by the rules ──► close the wallet, forget the name
- *           ▲                        │                                                  │
- *           └────────────────────────┘                                a day later: delete by the rules once more
+ *     cancel own work ──► wait for work of others ──► retire models, look again ──► delete by the rules
+ *           ▲                        │                          │                             │
+ *           └────────────────────────┴──────────────────────────┘                             ▼
+ *     delete by the rules once more ◄── a day later ◄── close the wallet, forget the name
  */
 export async function workOnAccount(
   deps: DeletionDeps,
@@ -32,6 +34,8 @@ export async function workOnAccount(
   await keepDisabled(sql, account);
   await cancelWork(deps, account.userId);
   if (!account.isSettled || (await isBusy(sql, account.userId))) return waitMs;
+  // Runs of others use the models until they end. What was accepted before this is seen by the next look.
+  if ((await retireModelsOf(sql, account.userId)) > 0) return waitMs;
   await applyRules(deps, account, signal);
   return (await finish(deps.database, account)) ? lastLookMs : waitMs;
 }

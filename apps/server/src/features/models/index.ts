@@ -12,3 +12,4 @@ export type { Model } from "./model.ts";
 export { type Models, openModels } from "./open-models.ts";
 export { modelOpenApi } from "./openapi/model-openapi.ts";
 export { seedModels } from "./seed-models.ts";
+export { retireModelsOf } from "./store.ts";

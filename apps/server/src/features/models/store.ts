@@ -173,6 +173,17 @@ export async function retireModel(tx: Transaction, model: Model): Promise<void> 
   await announceChange(tx, model.endpointId);
 }
 
+/** All that an account has. Returns how many were not retired before. */
+export async function retireModelsOf(sql: Sql, ownerId: string): Promise<number> {
+  const rows = await sql`
+    with retired as (
+      update models set retired_at = now(), version = version + 1 where owner_id = ${ownerId} and retired_at is null
+      returning name
+    )
+    select pg_notify(${changesChannel}, ${usernameOf(sql, ownerId)} || '/' || name) from retired`;
+  return rows.length;
+}
+
 /** As text: the driver would send it as jsonb, which loses the order of fields. */
 export function asJson(sql: Sql, manifest: Manifest) {
   return sql`${JSON.stringify(manifest)}::text::json`;
