@@ -69,8 +69,8 @@ export const keyFields = (sql: Sql) => sql`
   ) as "connectedApp"`;
 
 /** Other nodes receive it when the transaction commits. */
-export async function announceChange(sql: Sql, userId: string): Promise<void> {
-  await sql`select pg_notify(${accountsChannel}, ${userId})`;
+export async function announceChange(sql: Sql, ...userIds: readonly string[]): Promise<void> {
+  await sql`select pg_notify(${accountsChannel}, id) from unnest(${userIds}::text[]) id`;
 }
 
 // Users. No query returns users with the role `system`.

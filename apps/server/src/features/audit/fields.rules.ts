@@ -7,7 +7,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 const shown: Readonly<Record<AuditObjectType, readonly string[]>> = {
   session: ["by", "attempts", "reason"],
   sign_in_link: ["expires_at"],
-  user: ["role", "plan", "disabled", "password", "expires_at"],
+  user: ["role", "plan", "disabled", "password", "expires_at", "members"],
   key: [
     ...["name", "models", "expires_at", "monthly_limit", "daily_limit", "tokens_per_minute", "keep_inputs", "public"],
     "old_valid_until",

@@ -243,6 +243,10 @@ test("keys with limits, teams and people who are needed cannot delete the accoun
   await ok("POST", "/api/v2/admin/users/crew/credits", { json: { amount: 2, reason: "start" } });
   expect((await gantry.call("DELETE", "/api/v2/admin/users/crew")).status).toBe(202);
   expect((await gantry.call("GET", "/api/v2/me", { key: ofTeam.key })).status).toBe(401);
+  const records = await gantry.database.sql`
+    select action, entry -> 'before' ->> 'members' as members from audit_records where names @> array['crew']
+    order by seq desc limit 1`;
+  expect(records).toEqual([{ action: "user.delete", members: "1" }]);
   await ok("DELETE", "/api/v2/me", { key: eva, json });
   await waitFor("both deletions", async () => (await isGone("crew")) && (await isGone("eva")));
 }, 60_000);

@@ -1,10 +1,10 @@
-import type { Sql } from "../../../engines/database/database.ts";
 import { fault } from "../../../kernel/errors.ts";
 import { record } from "../../audit/index.ts";
 import { adminName } from "../bootstrap.ts";
 import type { AccountsContext, Caller } from "../context.ts";
 import { announceChange, isLastAdmin, lockUserAndAdmins, type User } from "../store.ts";
 import { leaveTeams, recordLeft } from "../teams/leave-teams.ts";
+import { deleteMembers } from "../teams/team-store.ts";
 import { endAccess, insertDeletion } from "./deletion-store.ts";
 
 export interface AccountDeletion {
@@ -40,14 +40,16 @@ export async function deleteAccount(context: AccountsContext, username: string):
     if (user.deletionRequestedAt) return { deletion: { username, requestedAt: user.deletionRequestedAt }, changed: [] };
     refuseNeeded(user, locked);
     const now = clock.now();
-    const left = await leaveTeams(tx, user, now);
+    const isTeam = user.kind === "team";
+    const members = isTeam ? await deleteMembers(tx, user.id) : [];
+    const left = isTeam ? [] : await leaveTeams(tx, user, now);
     await endAccess(tx, user.id, now);
     const requestedAt = await insertDeletion(tx, user.id);
-    const changed = [user.id, ...left.map(({ teamId, userId }) => (user.kind === "team" ? userId : teamId))];
-    await announceAll(tx, changed);
+    const changed = [user.id, ...members, ...left.map(({ teamId }) => teamId)];
+    await announceChange(tx, ...changed);
     await recordLeft(tx, left);
     const { role, plan, disabledAt } = user;
-    const before = { role, plan, disabled: disabledAt !== null };
+    const before = { role, plan, disabled: disabledAt !== null, ...(isTeam && { members: members.length }) };
     await record(tx, { action: "user.delete", object: { id: user.id, name: username }, ownerId: user.id, before });
     return { deletion: { username, requestedAt }, changed };
   });
@@ -63,8 +65,4 @@ function refuseNeeded(user: User, locked: readonly User[]): void {
   if (user.role === "admin" && user.disabledAt === null && isLastAdmin(locked, user.id)) {
     throw fault("conflict", "The last active admin cannot be deleted. Create another admin first.");
   }
-}
-
-async function announceAll(tx: Sql, userIds: readonly string[]): Promise<void> {
-  for (const id of userIds) await announceChange(tx, id);
 }

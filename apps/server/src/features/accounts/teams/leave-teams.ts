@@ -5,18 +5,15 @@ import type { User } from "../store.ts";
 import { hasActiveOwner } from "./team.rules.ts";
 import { deleteMember, lockTeam, type Membership, selectMemberStates, selectMemberships } from "./team-store.ts";
 
-/**
- * For an account that is being deleted: a person leaves its teams, and a team loses its members. Refuses if a team would
- * have no active owner.
- */
+/** For a person who is being deleted. Refuses if a team would have no active owner. */
 export async function leaveTeams(tx: Sql, user: User, now: Date): Promise<Membership[]> {
-  const memberships = await selectMemberships(tx, user);
+  const memberships = await selectMemberships(tx, user.id);
   const abandoned: string[] = [];
   for (const { teamId, teamName, userId } of memberships) {
     // A closed team is not locked, and needs no owner.
     const isOpen = await lockTeam(tx, teamId);
     const others = (await selectMemberStates(tx, teamId)).filter((member) => member.userId !== userId);
-    if (user.kind === "person" && isOpen && !hasActiveOwner(others)) abandoned.push(teamName);
+    if (isOpen && !hasActiveOwner(others)) abandoned.push(teamName);
   }
   if (abandoned.length > 0) throw lastOwner(user.username, abandoned);
   for (const { teamId, userId } of memberships) await deleteMember(tx, teamId, userId, now);

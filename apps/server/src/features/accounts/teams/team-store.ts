@@ -132,15 +132,12 @@ export interface Membership {
   role: TeamRole;
 }
 
-/** Of a person, or in a team, in the order in which teams are locked. */
-export async function selectMemberships(
-  tx: Sql,
-  { id, kind }: { id: string; kind: "person" | "team" },
-): Promise<Membership[]> {
+/** Of a person, in the order in which teams are locked. */
+export async function selectMemberships(tx: Sql, personId: string): Promise<Membership[]> {
   return tx<Membership[]>`
     select m.team_id as "teamId", t.username as "teamName", m.user_id as "userId", p.username, m.role
     from team_members m join users t on t.id = m.team_id join users p on p.id = m.user_id
-    where ${kind === "team" ? tx`m.team_id` : tx`m.user_id`} = ${id} order by m.team_id, m.user_id`;
+    where m.user_id = ${personId} order by m.team_id`;
 }
 
 /** Revokes the seat and the keys of the member. Their rows stay for the ledger. */
@@ -152,6 +149,18 @@ export async function deleteMember(tx: Sql, teamId: string, userId: string, now:
   await tx`
     update api_keys set revoked_at = ${now}
     where user_id = ${teamId} and member_id = ${userId} and revoked_at is null`;
+}
+
+/** For a team that is being deleted, which revokes its keys. Returns the ids of the members. */
+export async function deleteMembers(tx: Sql, teamId: string): Promise<string[]> {
+  // Keys are locked before their secrets, as in a rotation.
+  await tx`select from api_keys where user_id = ${teamId} and member_id is not null order by id for update`;
+  await tx`
+    delete from retired_key_pairs
+    where key_id in (select id from api_keys where user_id = ${teamId} and member_id is not null)`;
+  const rows = await tx<{ userId: string }[]>`
+    delete from team_members where team_id = ${teamId} returning user_id as "userId"`;
+  return rows.map(({ userId }) => userId);
 }
 
 /** What keeps a team from being closed. The lock on the wallet keeps out new work meanwhile. */
