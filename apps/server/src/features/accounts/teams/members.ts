@@ -6,7 +6,7 @@ import { dollarsOfMicros, type Micros, microsOfDollars } from "../../../kernel/m
 import { record } from "../../audit/index.ts";
 import type { AccountsContext, Caller, Page } from "../context.ts";
 import { newKeyPair } from "../key-format.rules.ts";
-import { countPast, pastOf, writeKeyChange } from "../key-limit-store.ts";
+import { countPast, type Past, pastOf, writeKeyChange } from "../key-limit-store.ts";
 import { announceChange, insertKey, type Range } from "../store.ts";
 import { teamNotFound } from "./acting.ts";
 import { personOf, requireManager, requireTeam } from "./find-team.ts";
@@ -92,16 +92,22 @@ export async function changeMember(
   username: string,
   change: ChangeMemberBody,
 ): Promise<SeenMember> {
+  const now = context.clock.now();
+  const counted = change.daily_limit == null ? undefined : await readPast(context, caller, { name, username, now });
   return changing(context, caller, name, async (tx, team) => {
     requireManager(team.as);
     const member = await requireMember(tx, team.id, username);
+    if (counted && counted.seatId !== member.seatId) throw fault("conflict", `${username} joined anew. Try again.`);
     const role = change.role ?? member.role;
     if (!mayChangeMember(team.as, member.role, role)) throw ownersOnly();
     const states = await selectMemberStates(tx, team.id);
     const changed = states.map((one) => (one.userId === member.userId ? { ...one, role } : one));
     if (change.role !== undefined && !hasActiveOwner(changed)) throw lastOwner();
     await updateRole(tx, team.id, member.userId, role);
-    await changeBudget(tx, team.id, member, budgetOf(change, member), context.clock.now());
+    const key = await lockSeat(tx, team.id, member.seatId);
+    const next = { ...key, ...budgetOf(change, member) };
+    if (counted) await countPast(tx, { key, next }, counted.past, now);
+    await writeKeyChange(tx, key, next, now);
     const after = await requireMember(tx, team.id, username);
     await recordMember(tx, "member.update", team, after, { before: fieldsOf(member), after: fieldsOf(after) });
     return { ...after, isHidden: false };
@@ -197,14 +203,19 @@ export async function takeSeat(
   await insertMember(tx, { teamId, userId: person.id, role, seatId: key.id, createdAt: now });
 }
 
-/** A new budget includes what the member has spent of its period. */
-async function changeBudget(tx: Sql, teamId: string, { seatId }: Member, budget: Budget, now: Date): Promise<void> {
-  const key = await lockSeat(tx, teamId, seatId);
-  const next = { ...key, ...budget };
-  if (key.dailyLimitMicros == null && budget.dailyLimitMicros !== null) {
-    await countPast(tx, { key, next }, await pastOf(tx, { userId: teamId, keyId: seatId }, now), now);
-  }
-  await writeKeyChange(tx, key, next, now);
+/**
+ * What the member has spent: a new budget includes it. Read before the locks, because the wallet's lock holds up the
+ * predictions of the team.
+ */
+async function readPast(
+  { database: { sql } }: AccountsContext,
+  caller: Caller,
+  { name, username, now }: { name: string; username: string; now: Date },
+): Promise<{ seatId: string; past: Past }> {
+  const team = await requireTeam(sql, caller, name);
+  requireManager(team.as);
+  const { seatId } = await requireMember(sql, team.id, username);
+  return { seatId, past: await pastOf(sql, { userId: team.id, keyId: seatId }, now) };
 }
 
 function budgetOf(wanted: WantedBudget, current?: Budget): Budget {
