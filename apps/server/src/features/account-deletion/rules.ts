@@ -121,7 +121,8 @@ export const rules: Readonly<Record<string, Rule>> = {
         where (user_id = ${userId} or member_id = ${userId} and parent_id is null)
           and (name <> '' or models is not null or last_used_at is not null) limit ${most})`,
   },
-  team_members: { none: "The account has left its teams when the deletion was requested." },
+  // Left when the deletion was requested, unless the person was added in that moment.
+  team_members: { delete: "user_id" },
 
   usage: { by: "usage" },
   usage_default: { with: "usage" },
