@@ -22,6 +22,7 @@ export interface Teams {
   members(team: string, options?: PageQuery & CallOptions): Promise<Page<MemberRecord>>;
   /** Iterates over all members, page by page. */
   eachMember(team: string, options?: CallOptions): AsyncGenerator<MemberRecord>;
+  member(team: string, username: string, options?: CallOptions): Promise<MemberRecord>;
   addMember(team: string, member: AddMemberBody, options?: CallOptions): Promise<MemberRecord>;
   /** Changes the role or the budget. Send only the fields to change; null removes a limit. */
   updateMember(team: string, username: string, change: ChangeMemberBody, options?: CallOptions): Promise<MemberRecord>;
@@ -29,12 +30,16 @@ export interface Teams {
   removeMember(team: string, username: string, options?: CallOptions): Promise<void>;
   /** What the members used, the highest spending first. By default this month. */
   usage(team: string, options?: TimeRange & PageQuery & CallOptions): Promise<Page<TeamUsageRecord>>;
+  /** Iterates over all entries of `usage`, page by page. */
+  eachUsage(team: string, options?: TimeRange & CallOptions): AsyncGenerator<TeamUsageRecord>;
 }
 
 export function teams({ json, send }: Transport): Teams {
   const list: Teams["list"] = ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/teams"), query, signal });
   const members: Teams["members"] = (team, { signal, ...query } = {}) =>
     json({ ...at("GET /api/v2/teams/{team}/members", { team }), query, signal });
+  const usage: Teams["usage"] = (team, { signal, ...query } = {}) =>
+    json({ ...at("GET /api/v2/teams/{team}/usage", { team }), query, signal });
   return {
     list,
     each: (options) =>
@@ -53,6 +58,8 @@ export function teams({ json, send }: Transport): Teams {
         (range) => members(team, { ...options, ...range }),
         ({ username }) => username,
       ),
+    member: async (team, username, { signal } = {}) =>
+      json({ ...at("GET /api/v2/teams/{team}/members/{username}", { team, username }), signal }),
     addMember: async (team, member, { signal } = {}) =>
       json({ ...at("POST /api/v2/teams/{team}/members", { team }), json: member, signal }),
     updateMember: async (team, username, change, { signal } = {}) =>
@@ -60,7 +67,11 @@ export function teams({ json, send }: Transport): Teams {
     async removeMember(team, username, { signal } = {}) {
       await send({ ...at("DELETE /api/v2/teams/{team}/members/{username}", { team, username }), signal });
     },
-    usage: async (team, { signal, ...query } = {}) =>
-      json({ ...at("GET /api/v2/teams/{team}/usage", { team }), query, signal }),
+    usage,
+    eachUsage: (team, options) =>
+      eachOf(
+        (range) => usage(team, { ...options, ...range }),
+        ({ member }) => member ?? "",
+      ),
   };
 }

@@ -44,6 +44,12 @@ test("threads and schedules", async () => {
   expect(await json(["schedules", "resume", id])).toMatchObject({ status: "active", max_cost: 0.5 });
   expect((await gantry(["schedules", "list"])).stdout).toMatch(/Clerk +0 9 \* \* MON-FRI .* active +in /);
   expect((await gantry(["schedules", "run", id])).stdout).toBe("The answer.\n");
+  const change = ["schedules", "change", id, "--cron", "@daily", "--timezone", "UTC", "--max-cost", "none"];
+  expect(await json([...change, "tone=kind"])).toMatchObject({
+    ...{ cron: "@daily", timezone: "UTC", max_cost: null, name: "Daily" },
+    input: { question: "What?", tone: "kind" },
+  });
+  expect((await gantry(["schedules", "change", id])).stderr).toContain("Nothing to change");
   const badCron = await gantry(["schedules", "create", "clerk", "--cron", "often"]);
   expect([badCron.code, badCron.stdout]).toEqual([1, ""]);
   expect((await gantry(["schedules", "delete", id, "--yes"])).stderr).toBe(`Deleted ${id}.\n`);
@@ -67,6 +73,10 @@ test("triggers and tool servers: secrets come from the environment or stdin", as
   const rotated = await gantry(["triggers", "rotate", id, "--yes"]);
   expect(urlOf(rotated.stdout)).toContain("/hooks/");
   expect((await fetch(urlOf(created.stdout), { method: "POST", body: "{}" })).status).toBe(404);
+  expect((await gantry(["triggers", "pause", id])).stdout).toMatch(/Status +disabled\n/);
+  expect(await json(["triggers", "resume", id])).toMatchObject({ status: "active" });
+  const changed = await json(["triggers", "change", id, "--overlap", "queue", "--thread", "all", "--approve", "none"]);
+  expect(changed).toMatchObject({ overlap: "queue", thread_id: "all", approve: [], verification: { type: "github" } });
   expect((await gantry(["triggers", "delete", id, "--yes"])).code).toBe(0);
   expect((await gantry(["triggers", "list"])).stderr).toContain("You have no triggers.");
 
@@ -79,11 +89,40 @@ test("triggers and tool servers: secrets come from the environment or stdin", as
   expect((await gantry(["tool-servers", "delete", "own", "--yes"])).code).toBe(0);
 }, 180_000);
 
+test("the price of another user's agent is agreed to, and a new one is accepted", async () => {
+  const agentId = await runs.makeAgent({ name: "Oracle", visibility: "public", pricing: { per_run: 0 } });
+  const cost = async (per_run: number) => {
+    await runs.gantry.call("PATCH", `/v1/agents/${agentId}`, { json: { pricing: { per_run } } });
+    expect((await runs.gantry.call("POST", `/v1/agents/${agentId}/publish`, { json: {} })).status).toBe(200);
+  };
+  const env = { GANTRY_KEY: await runs.gantry.newUser("buyer", { credit: 5 }) };
+  const buy = async (...args: string[]) => gantry(args, undefined, env);
+  const create = ["schedules", "create", "admin/oracle", "--cron", "@daily", "--json"];
+  const free = JSON.parse((await buy(...create)).stdout);
+  const hook = JSON.parse((await buy("triggers", "create", "admin/oracle", "--json")).stdout);
+  expect([free.expected_price, hook.expected_price]).toEqual([0, 0]);
+
+  await cost(0.05);
+  const paid = await buy("triggers", "create", "admin/oracle");
+  expect(paid.stderr).toContain("A run of Oracle costs $0.05, and its model calls.\n");
+  expect(paid.stdout).toMatch(/Price agreed to +\$0\.05\n/);
+  expect((await buy("schedules", "run", free.id)).stderr).toContain("The price of this agent is now $0.05, not $0.");
+  expect((await buy("schedules", "change", free.id, "--expected-price", "0.05")).stdout).toMatch(
+    /agreed to +\$0\.05\n/,
+  );
+  runs.llm.script = () => ({ text: "Yes." });
+  expect((await buy("schedules", "run", free.id)).stdout).toBe("Yes.\n");
+  const any = await buy("triggers", "change", hook.id, "--expected-price", "any", "--json");
+  expect(JSON.parse(any.stdout)).toMatchObject({ expected_price: null });
+}, 180_000);
+
 test("files are uploaded, downloaded and deleted", async () => {
   await writeFile(join(folder, "note.txt"), "A note.");
   const uploaded = await gantry(["files", "upload", join(folder, "note.txt"), join(folder, "missing.txt")]);
   expect([uploaded.code, uploaded.stdout]).toEqual([3, expect.stringMatching(/^s3:\/\/\S+\n$/)]);
   expect(uploaded.stderr).toContain("missing.txt: ");
+  const missing = await gantry(["files", "upload", join(folder, "missing.txt"), "--json"]);
+  expect([missing.code, missing.stdout]).toEqual([1, ""]);
   const address = uploaded.stdout.trim();
   const [file] = await json(["files", "list", "--origin", "uploaded"]);
   expect(file).toMatchObject({ s3_path: address, size: 7 });

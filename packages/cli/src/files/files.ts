@@ -46,7 +46,9 @@ export async function uploadFiles(context: Context): Promise<number> {
     }
   }
   out.progress(undefined);
-  if (context.flag("json")) out.json(words.length === 1 ? stored[0] : stored);
+  // Without a result stdout stays empty, as after every failure.
+  const result = words.length === 1 ? stored[0] : stored;
+  if (context.flag("json") && result) out.json(result);
   return codeOf(stored.length, words.length);
 }
 

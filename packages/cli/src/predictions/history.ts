@@ -4,7 +4,7 @@ import { exitCodes } from "../frame/failure.ts";
 import { ago, cell, money, seconds, time } from "../frame/format.rules.ts";
 import { printList } from "../frame/list.ts";
 import { momentOf } from "../frame/moment.rules.ts";
-import { placeOf } from "./place.ts";
+import { placeOfResult } from "./place.ts";
 import { awaitEnd } from "./predict.ts";
 
 export async function listPredictions(context: Context): Promise<number> {
@@ -66,12 +66,9 @@ function detailsOf(record: PredictionRecord) {
 export async function waitForPrediction(context: Context): Promise<number> {
   const {
     words: [id = ""],
-    text,
-    flag,
-    out,
     signal,
   } = context;
-  const place = placeOf(text("out"), flag("force"), out);
+  const place = placeOfResult(context);
   const client = await context.client();
   const { model_name: model } = await client.predictions.read(id, { signal });
   return awaitEnd(context, { client, model, id, place });

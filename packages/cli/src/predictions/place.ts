@@ -3,6 +3,7 @@ import { rename, rm } from "node:fs/promises";
 import { join, parse } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import type { Context } from "../frame/command.ts";
 import { Failure, wrongArguments } from "../frame/failure.ts";
 import type { Output } from "../frame/output.ts";
 
@@ -13,6 +14,14 @@ export interface Place {
   /** Whether `--out` was given. */
   isGiven: boolean;
   mayReplace: boolean;
+}
+
+/** Where `--out` puts the files of a result. */
+export function placeOfResult({ text, flag, out }: Pick<Context, "text" | "flag" | "out">): Place {
+  if (flag("json") && text("out") === "-") {
+    throw wrongArguments("--json needs a file: --out - writes the result to stdout.");
+  }
+  return placeOf(text("out"), flag("force"), out);
 }
 
 /** Checked before the work is paid for. */

@@ -3,7 +3,7 @@ import type { Context } from "../frame/command.ts";
 import { exitCodes, wrongArguments } from "../frame/failure.ts";
 import { modelName } from "../models/model-name.rules.ts";
 import { readInput } from "./input.ts";
-import { type Place, placeOf } from "./place.ts";
+import { type Place, placeOfResult } from "./place.ts";
 import { showProgress } from "./progress.ts";
 import { printResult, type Result } from "./result.ts";
 
@@ -21,7 +21,7 @@ export async function predict(context: Context): Promise<number> {
   if (flag("stream") && (flag("queue") || flag("wait"))) throw wrongArguments("Give --stream, or --queue and --wait.");
   if (flag("stream") && key !== undefined) throw wrongArguments("--idempotency-key does not work with --stream.");
   if (text("webhook") !== undefined && !flag("queue")) throw wrongArguments("--webhook needs --queue.");
-  const place = placeOf(text("out"), flag("force"), out);
+  const place = placeOfResult(context);
   const client = await context.client();
   const { input: schema, output } = await client.models.card(model, { signal });
   const call: Call = { client, model, input: await readInput(words.slice(1), schema), place };

@@ -92,7 +92,9 @@ export async function removeMember(context: Context): Promise<number> {
 }
 
 export async function teamUsage({ words: [team = ""], flag, out, client, signal }: Context): Promise<number> {
-  const { results } = await (await client()).teams.usage(team, { page_size: 100, signal });
+  const { teams } = await client();
+  const results: TeamUsageRecord[] = [];
+  for await (const entry of teams.eachUsage(team, { signal })) results.push(entry);
   if (flag("json")) {
     out.json(results);
     return 0;
