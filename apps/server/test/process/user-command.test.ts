@@ -88,6 +88,8 @@ test(
     expect((await readFile(first)).subarray(0, 3).toString("hex")).toBe("ffd8ff");
     const again = await run([...image, "--out", first]);
     expect([again.code, again.stderr]).toEqual([2, `${first} already exists. Add --force to replace it.\n`]);
+    const mixed = await run([...image, "--out", "-", "--json"]);
+    expect([mixed.code, mixed.stdout]).toEqual([2, ""]);
     const withFile = await run([...image, `image=@${first}`, "--queue", "--wait", "--out", `${folder}/`]);
     expect([withFile.code, withFile.stdout]).toEqual([0, `${inFolder("image.jpg")}\n`]);
     for (const [field, reason] of [
@@ -279,13 +281,15 @@ test(
     // A proxy that ends the answer early, and as if it was complete.
     const whole = await readFile(target);
     const proxy = createServer((request, response) => {
-      if (!request.url?.startsWith("/api/v2/export")) return response.end(JSON.stringify({ username: "ann" }));
+      if (!request.url?.startsWith("/api/v2/export")) return response.end(JSON.stringify({ username: "../ann" }));
       response.setHeader("content-type", "application/gzip");
       return response.end(whole.subarray(0, whole.length - 200));
     });
     await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
     const { port } = proxy.address() as AddressInfo;
     const cut = inFolder("cut.tar.gz");
+    const hostile = ["account", "export", "--out", folder, "--url", `http://127.0.0.1:${port}`, "--key", key];
+    expect((await run(hostile)).stderr).toContain("The export was cut");
     const failed = await run(["account", "export", "--out", cut, "--url", `http://127.0.0.1:${port}`, "--key", key]);
     proxy.close();
     expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining("The export was cut")]);

@@ -20,7 +20,8 @@ export async function exportAccount(context: Context): Promise<number> {
   const user = text("user");
   const client = await connect();
   const name = user ?? (await client.me({ signal })).username;
-  const usual = `gantry-${name}-${new Date().toISOString().slice(0, 10)}.tar.gz`;
+  // The name comes from the server: encoded, it cannot lead to another folder.
+  const usual = `gantry-${encodeURIComponent(name)}-${new Date().toISOString().slice(0, 10)}.tar.gz`;
   const place = placeOf(text("out") ?? usual, flag("force"), out);
   if (place.kind === "stdout")
     throw wrongArguments("--out takes a file or a folder: the archive is checked at the end.");
