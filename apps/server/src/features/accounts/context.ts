@@ -51,8 +51,6 @@ export interface CallerTeam {
   readonly member: { readonly userId: string; readonly username: string };
   /** The key that counts what the member does, and the parent of its other keys. */
   readonly seatId: string;
-  /** The keys whose work the member sees, its seat first; null: everything of the team. */
-  readonly keyIds: readonly string[] | null;
 }
 
 /**

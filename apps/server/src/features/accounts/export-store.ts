@@ -24,7 +24,7 @@ export async function ownerNamed({ database }: AccountsContext, username: string
     monthlyLimitMicros: null,
     keepsInputs: true,
     sessionEndsAt: null,
-    team: kind === "team" ? { role: "owner", member, seatId: "", keyIds: null } : null,
+    team: kind === "team" ? { role: "owner", member, seatId: "" } : null,
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Caller } from "./context.ts";
-import { isPlainMember } from "./teams/team.rules.ts";
+import { isPlainMember, manages } from "./teams/team.rules.ts";
 
 /** Limits of a key. */
 export interface KeyReach {
@@ -65,9 +65,12 @@ export function keyReaches({ models }: Models, name: string): boolean {
 /** What a caller sees of a user's predictions, runs, files and usage: all of it, or what some keys started. */
 export interface Scope {
   userId: string;
-  /** Its own first. Null: all. */
-  onlyKeyIds: readonly string[] | null;
+  /** Null: all. */
+  onlyKeyIds: KeyIds | null;
 }
+
+/** One key, or all that a member of a team ever had. They are read in SQL, because nothing limits how many were revoked. */
+export type KeyIds = string | { readonly teamId: string; readonly memberId: string; readonly seatId: string };
 
 /** For the server itself, and for admins. */
 export function everythingOf(userId: string): Scope {
@@ -76,5 +79,8 @@ export function everythingOf(userId: string): Scope {
 
 /** Key ids survive a rotation, so a rotated key sees what it started before. Plain members of a team see their own work. */
 export function scopeOf(caller: Models & Pick<Caller, "userId" | "keyId" | "team">): Scope {
-  return { userId: caller.userId, onlyKeyIds: isConfined(caller) ? [caller.keyId] : (caller.team?.keyIds ?? null) };
+  const { userId, keyId, team } = caller;
+  if (isConfined(caller)) return { userId, onlyKeyIds: keyId };
+  if (team === null || manages(team.role)) return { userId, onlyKeyIds: null };
+  return { userId, onlyKeyIds: { teamId: userId, memberId: team.member.userId, seatId: team.seatId } };
 }

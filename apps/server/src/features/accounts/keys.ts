@@ -10,8 +10,10 @@ import type { KeyRequest } from "./key-request.rules.ts";
 import {
   announceChange,
   countKeys,
+  countKeysOf,
   insertKey,
   type Key,
+  lockCreator,
   lockKey,
   markKeyRevoked,
   type Range,
@@ -41,6 +43,9 @@ export async function createKey(
   return issueKey(context, caller.userId, { ...wanted, parentId }, member, alongside);
 }
 
+/** Expired keys count until they are revoked. */
+const mostKeys = 1000;
+
 type Alongside = (tx: Sql, keyId: string) => Promise<void>;
 
 /** For admins. The new key has the reach of its user, so limits of the admin's key do not matter. */
@@ -66,18 +71,22 @@ async function issueKey(
 ): Promise<NewKey> {
   await refuseUnknownModels(context, userId, wanted);
   const models = wanted.models && [...new Set(wanted.models)];
-  const { database, clock, forgetUser } = context;
-  const isOfTeam = member.memberId !== undefined;
-  const created = await database.transaction(async (tx) => {
+  const { database, clock } = context;
+  return database.transaction(async (tx) => {
+    await lockCreator(tx, userId, member.memberId);
+    if ((await countKeysOf(tx, userId, member.memberId)) >= mostKeys) throw tooManyKeys();
     const made = await storeKey(tx, userId, { ...wanted, ...member, models, sessionEndsAt: null }, clock.now());
     await alongside?.(tx, made.record.id);
     await recordKey(tx, "key.create", made.record, { after: fieldsOf(made.record) });
-    // What a member sees depends on its keys.
-    if (isOfTeam) await announceChange(tx, userId);
     return made;
   });
-  if (isOfTeam) forgetUser(userId);
-  return created;
+}
+
+function tooManyKeys() {
+  return fault(
+    "conflict",
+    `An account, or a member of a team, has at most ${mostKeys} keys. Revoke those you do not use.`,
+  );
 }
 
 export function recordKey(

@@ -167,7 +167,7 @@ describe("a key with a list of models", () => {
 
   it("sees what it started, as any other key sees all of its user", () => {
     expect(scopeOf({ ...open, userId: "usr_1", team: null })).toEqual({ userId: "usr_1", onlyKeyIds: null });
-    expect(scopeOf({ ...confined, userId: "usr_1", team: null })).toEqual({ userId: "usr_1", onlyKeyIds: ["key_1"] });
+    expect(scopeOf({ ...confined, userId: "usr_1", team: null })).toEqual({ userId: "usr_1", onlyKeyIds: "key_1" });
   });
 });
 

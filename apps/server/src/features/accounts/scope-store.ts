@@ -1,5 +1,5 @@
 import type { Sql } from "../../engines/database/database.ts";
-import type { Scope } from "./key-reach.rules.ts";
+import type { KeyIds, Scope } from "./key-reach.rules.ts";
 
 type Query = ReturnType<Sql>;
 
@@ -9,9 +9,8 @@ export function andOfKeys(sql: Sql, { onlyKeyIds }: Pick<Scope, "onlyKeyIds">, c
 }
 
 /** With one key the planner can read an index by key and time in its order. */
-export function ofKeys(sql: Sql, keyIds: readonly string[], column: Query): Query {
-  const [first] = keyIds;
-  return keyIds.length === 1 && first !== undefined
-    ? sql`${column} = ${first}`
-    : sql`${column} = any(${keyIds as string[]}::text[])`;
+export function ofKeys(sql: Sql, keyIds: KeyIds, column: Query): Query {
+  if (typeof keyIds === "string") return sql`${column} = ${keyIds}`;
+  const { teamId, memberId } = keyIds;
+  return sql`${column} in (select own.id from api_keys own where own.user_id = ${teamId} and own.member_id = ${memberId})`;
 }

@@ -187,6 +187,20 @@ export async function insertKey(
 /** The key of a seat is not managed: it comes and goes with the member. */
 const noSeat = (sql: Sql) => sql`(member_id is null or parent_id is not null)`;
 
+/** One new key of a user, or of a member of a team, at a time. */
+export async function lockCreator(tx: Sql, userId: string, memberId = userId): Promise<void> {
+  await tx`select from users where id = any(${[userId, memberId]}::text[]) order by id for no key update`;
+}
+
+/** Those that work or have expired, without seats and keys of sessions. */
+export async function countKeysOf(sql: Sql, userId: string, memberId: string | undefined): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from api_keys
+    where user_id = ${userId} and revoked_at is null and session_ends_at is null and ${noSeat(sql)}
+      ${memberId === undefined ? sql`` : sql`and member_id = ${memberId}`}`;
+  return row?.count ?? 0;
+}
+
 /** Without ended sessions, seats, and apps that have not fetched their first token. */
 const inList = (sql: Sql, { userId, onlyKeyIds }: Scope, now: Date) => sql`
   user_id = ${userId} and revoked_at is null and ${noSeat(sql)} and (session_ends_at is null or session_ends_at > ${now})

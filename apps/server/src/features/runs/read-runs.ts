@@ -1,5 +1,5 @@
 import { isId, type RunPhase, type RunStatus } from "@gantry/wire";
-import { type Caller, type Page, type Scope, scopeOf } from "../accounts/index.ts";
+import { type Caller, type Page, scopeOf } from "../accounts/index.ts";
 import { agentNotFound } from "../agents/index.ts";
 import type { Moment } from "../billing/index.ts";
 import type { RunsContext } from "./context.ts";
@@ -49,8 +49,8 @@ export async function showRuns(
 }
 
 export async function readRun({ database }: RunsContext, caller: Caller, id: string): Promise<SeenRun> {
-  const run = isId("run", id) ? await findRun(database.sql, id) : undefined;
-  const seen = run && seenBy(scopeOf(caller), run);
+  const run = isId("run", id) ? await findRun(database.sql, id, scopeOf(caller)) : undefined;
+  const seen = run && seenBy(caller, run);
   if (!seen) throw runNotFound();
   return seen;
 }
@@ -62,8 +62,8 @@ export async function readOwnRun(context: RunsContext, caller: Caller, id: strin
   return run;
 }
 
-function seenBy({ userId, onlyKeyIds }: Scope, run: Run): SeenRun | undefined {
-  if (onlyKeyIds !== null && !onlyKeyIds.includes(run.keyId)) return undefined;
+/** For a run of the caller's keys. */
+function seenBy({ userId }: Pick<Caller, "userId">, run: Run): SeenRun | undefined {
   if (run.userId === userId) return { run, as: "caller" };
   return run.ownerId === userId ? { run, as: "creator" } : undefined;
 }

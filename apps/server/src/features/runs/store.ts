@@ -22,8 +22,13 @@ export const runColumns = (sql: Sql, input = sql`r.input`) => sql`
   r.cost_micros as cost, r.price_micros as price, r.created_at as "createdAt", r.started_at as "startedAt",
   r.completed_at as "completedAt", r.trace`;
 
-export async function findRun(sql: Sql, id: string): Promise<Run | undefined> {
-  const [run] = await sql<Run[]>`select ${runColumns(sql)} from runs r where r.id = ${id}`;
+export async function findRun(
+  sql: Sql,
+  id: string,
+  { onlyKeyIds }: Pick<Scope, "onlyKeyIds"> = { onlyKeyIds: null },
+): Promise<Run | undefined> {
+  const [run] = await sql<Run[]>`
+    select ${runColumns(sql)} from runs r where r.id = ${id} ${andOfKeys(sql, { onlyKeyIds }, sql`r.key_id`)}`;
   return run;
 }
 

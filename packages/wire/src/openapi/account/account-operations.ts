@@ -124,12 +124,13 @@ export const keyGroup = groupOf("/api/v2", {
       method: "post",
       path: "/keys",
       summary: "Create a key",
-      description: "The answer shows the key once, in `key`.",
+      description:
+        "The answer shows the key once, in `key`. An account, or a member of a team, has at most 1,000 keys that are not revoked.",
       body: createKeyBody,
       example: { name: "website", models: ["gantry/image"], monthly_limit: 2 },
       answer: keyRecord,
       status: 201,
-      fails: [403],
+      fails: [403, 409],
     },
     changeKey: {
       method: "patch",

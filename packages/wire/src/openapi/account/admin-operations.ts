@@ -79,6 +79,7 @@ export const adminGroup = groupOf("/api/v2", {
       example: { name: "laptop" },
       answer: keyRecord,
       status: 201,
+      fails: [409],
     },
     changeKeyOf: {
       method: "patch",

@@ -28,11 +28,7 @@ export const teamOfKey = (sql: Sql): Query => sql`
   case when u.kind = 'team' then json_build_object(
     'role', m.role,
     'member', json_build_object('userId', person.id, 'username', person.username),
-    'seatId', m.seat_key_id,
-    'keyIds', case when m.role = 'member' then (
-      select json_agg(own.id order by own.id <> m.seat_key_id, own.id) from api_keys own
-      where own.user_id = u.id and own.member_id = person.id
-    ) end
+    'seatId', m.seat_key_id
   ) end`;
 
 export interface Asked {

@@ -195,5 +195,6 @@ export function compareWithFirst(own: string, first: string): "same" | "other_in
 
 /** A caller that sees only some keys has a scope of its own, so that it cannot fetch another key's answer. */
 export function idempotencyScope(what: string, { onlyKeyIds }: Scope): string {
-  return onlyKeyIds === null ? what : `${what} ${onlyKeyIds[0]}`;
+  if (onlyKeyIds === null) return what;
+  return `${what} ${typeof onlyKeyIds === "string" ? onlyKeyIds : onlyKeyIds.seatId}`;
 }

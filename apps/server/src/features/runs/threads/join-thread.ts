@@ -31,11 +31,11 @@ export async function joinThread(
 ): Promise<NewRun> {
   const { userId, keyId, agentId, input } = run;
   const title = titleOf(input as Record<string, unknown>);
-  const thread = await lockThread(tx, { userId, id, keyId, agentId, title }, mostLiveRuns);
+  const thread = await lockThread(tx, { userId, id, keyId, agentId, title, onlyKeyIds }, mostLiveRuns);
   if (after !== undefined && (!thread || thread.deleting)) throw new ThreadMovedOn();
   if (!thread || thread.deleting) throw conflict(`The thread ${id} is being deleted. Try again.`);
   if (after !== undefined && (thread.lastRunId !== after || thread.agentId !== agentId)) throw new ThreadMovedOn();
-  if (onlyKeyIds !== null && !onlyKeyIds.includes(thread.keyId)) {
+  if (!thread.isInReach) {
     throw conflict(`The thread ${id} was created with another key. Choose another thread_id.`);
   }
   if (thread.agentId !== agentId) {

@@ -1,7 +1,7 @@
 import type { RunPhase, RunStatus } from "@gantry/wire";
 import type { Sql, Transaction } from "../../../engines/database/database.ts";
 import type { Micros } from "../../../kernel/money.ts";
-import { andOfKeys, type Scope } from "../../accounts/index.ts";
+import { andOfKeys, ofKeys, type Scope } from "../../accounts/index.ts";
 import type { RunError } from "../run.ts";
 
 /** Runs of a thread run one at a time. */
@@ -103,7 +103,8 @@ export async function selectTurns(
 
 export interface JoinedThread {
   agentId: string;
-  keyId: string;
+  /** Created with one of the keys. */
+  isInReach: boolean;
   lastRunId: string;
   deleting: boolean;
   /** Counted up to the bound. */
@@ -113,14 +114,16 @@ export interface JoinedThread {
 /** Creates the thread if it does not exist, and locks it. Undefined if it was deleted in this moment. */
 export async function lockThread(
   tx: Transaction,
-  { userId, id, ...first }: { userId: string; id: string; keyId: string; agentId: string; title: string },
+  { userId, id, onlyKeyIds, ...first }: Scope & { id: string; keyId: string; agentId: string; title: string },
   mostLive: number,
 ): Promise<JoinedThread | undefined> {
   await tx`
     insert into threads (user_id, id, key_id, agent_id, title)
     values (${userId}, ${id}, ${first.keyId}, ${first.agentId}, ${first.title}) on conflict do nothing`;
   const [thread] = await tx<Omit<JoinedThread, "liveRuns">[]>`
-    select agent_id as "agentId", key_id as "keyId", last_run_id as "lastRunId", deleting from threads
+    select agent_id as "agentId", last_run_id as "lastRunId", deleting,
+      ${onlyKeyIds === null ? tx`true` : ofKeys(tx, onlyKeyIds, tx`threads.key_id`)} as "isInReach"
+    from threads
     where user_id = ${userId} and id = ${id} for update`;
   if (!thread) return undefined;
   const [live] = await tx<{ n: number }[]>`
