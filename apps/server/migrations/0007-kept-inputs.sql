@@ -9,7 +9,6 @@ alter table api_keys add column keep_inputs boolean not null default true;
 
 -- The run whose model call it was. Null in rows of earlier versions.
 alter table usage add column run_id text;
-create index usage_of_run on usage (run_id, created_at desc, request_id desc) where run_id is not null;
 
 -- Predictions whose content was deleted by their owner. Kept as long as results.
 create table deleted_predictions (

@@ -25,8 +25,6 @@ create index threads_deleting on threads (user_id, id) where deleting;
 
 -- The step of the run that summarizes earlier turns of its thread.
 alter table runs add column turns_summary integer;
-create index runs_of_thread on runs (user_id, thread_id, id) where thread_id is not null;
-create index runs_with_turns_summary on runs (user_id, thread_id, id) where turns_summary is not null;
 
 -- Nodes of earlier versions would run a turn without the earlier ones, and do not claim it.
 alter table nodes add column runs_threads boolean not null default false;

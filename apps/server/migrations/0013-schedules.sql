@@ -48,6 +48,3 @@ create table schedules (
 create index schedules_of_user on schedules (user_id, id desc);
 create index schedules_of_key on schedules (key_id);
 create index schedules_due on schedules (look_at) where look_at is not null;
-
--- Runs of a schedule or trigger that are under way.
-create index runs_live_of_source on runs (source_id) where source_id is not null and completed_at is null;

@@ -78,5 +78,3 @@ create index run_webhook_events_due on run_webhook_events (due_at);
 alter table webhook_deliveries
   add column run_id text,
   add column event text;
-
-create index webhook_deliveries_of_run on webhook_deliveries (run_id) where run_id is not null;

@@ -168,6 +168,37 @@ create unique index concurrently if not exists thing_twice
     expect(await migrate(database, files())).toEqual([]);
   });
 
+  test("builds an index of a partitioned table on each partition, and continues after an interruption", async () => {
+    await database.sql.unsafe(`
+      create table parted (id int) partition by range (id);
+      create table parted_default partition of parted default;
+      create table parted_1 partition of parted for values from (0) to (500);
+      insert into parted select generate_series(1, 1000)`);
+    await put(
+      "9001-indexes.sql",
+      "-- no transaction\ncreate index concurrently if not exists parted_id on parted (id);",
+    );
+    const letGo = await beginAndWait((tx) =>
+      tx`set transaction isolation level repeatable read`.then(() => tx`select 1 from parted limit 1`),
+    );
+    const stop = new AbortController();
+    const migrating = migrate(database, files(), { report, signal: stop.signal });
+    await waitFor("it to wait for the reader", () => reported.some((text) => text.includes("slow reader")));
+    // Writers do not wait.
+    await database.sql`insert into parted values (1)`;
+    stop.abort();
+    await expect(migrating).rejects.toThrow("aborted");
+    await letGo();
+    await database.sql`create table parted_2 partition of parted for values from (2000) to (3000)`;
+    expect(await migrate(database, files())).toEqual(["9001-indexes.sql"]);
+    const built = await database.sql<{ table: string; valid: boolean }[]>`
+      select indrelid::regclass::text as table, indisvalid as valid from pg_index
+      where indrelid::regclass::text like 'parted%' order by 1`;
+    expect([...built]).toEqual(
+      ["parted", "parted_1", "parted_2", "parted_default"].map((table) => ({ table, valid: true })),
+    );
+  });
+
   test("may contain only statements that can be repeated", async () => {
     await put("9001-more.sql", "-- no transaction\nalter table thing add column more int;");
     await expect(migrate(database, files())).rejects.toThrow("9001-more.sql is marked");

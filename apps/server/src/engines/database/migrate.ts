@@ -4,6 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Database, Sql } from "./database.ts";
 import { areApplied, readFunctions, replaceFunctions } from "./functions.ts";
+import { changeIndex } from "./index-builds.ts";
 import {
   type AppliedMigration,
   type IndexStatement,
@@ -192,10 +193,7 @@ async function applyWhole(database: Database, migration: Migration, wait: WaitOp
   });
 }
 
-/**
- * Runs concurrently with traffic, statement by statement. After an interruption everything runs again. An interrupted
- * statement leaves an invalid index, which PostgreSQL never uses or finishes, so it is dropped first.
- */
+/** Runs concurrently with traffic, statement by statement. After an interruption everything runs again. */
 async function buildIndexes(
   database: Database,
   migration: Migration,
@@ -215,22 +213,13 @@ async function buildIndexes(
       // The build ends with this process. Not every operating system supports it.
       await sql`set client_connection_check_interval = 1000`.catch(() => undefined);
       await watched(database, sql, onBlocked, wait.signal, async () => {
-        for (const { text, index, builds } of statements) {
-          if (builds) await dropUnfinished(sql, index);
-          await sql.unsafe(text);
-        }
+        for (const statement of statements) await changeIndex(sql, statement, wait);
       });
       await record(sql, migration);
       return true;
     },
     { deadlineMs: longWorkMs },
   );
-}
-
-async function dropUnfinished(sql: Sql, index: string): Promise<void> {
-  const found = await sql`
-    select 1 from pg_index where indexrelid = to_regclass(${index}) and not indisvalid`;
-  if (found.length > 0) await sql.unsafe(`drop index concurrently ${index}`);
 }
 
 async function markNeeded(

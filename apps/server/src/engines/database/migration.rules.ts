@@ -42,11 +42,20 @@ export function newerOf(applied: readonly AppliedMigration[], known: readonly Mi
 export interface IndexStatement {
   text: string;
   index: string;
-  builds: boolean;
+  /** Undefined if it drops the index. */
+  build: IndexBuild | undefined;
+}
+
+export interface IndexBuild {
+  kind: "index" | "unique index";
+  table: string;
+  /** From the columns on. */
+  definition: string;
 }
 
 const outsideMark = "-- no transaction";
-const builds = /^create\s+(?:unique\s+)?index\s+concurrently\s+if\s+not\s+exists\s+([a-z0-9_]+)\s+on\s/;
+const builds =
+  /^create\s+(unique\s+)?index\s+concurrently\s+if\s+not\s+exists\s+([a-z0-9_]+)\s+on\s+([a-z0-9_]+)\s+(.+)$/s;
 const drops = /^drop\s+index\s+concurrently\s+if\s+exists\s+([a-z0-9_]+)$/;
 
 /**
@@ -63,13 +72,14 @@ export function statementsOutside({ name, sql }: Migration): IndexStatement[] | 
     .map((text) => text.trim())
     .filter((text) => text !== "");
   return texts.map((text) => {
-    const built = builds.exec(text)?.[1];
+    const [, unique, built, table = "", definition = ""] = builds.exec(text) ?? [];
     const index = built ?? drops.exec(text)?.[1];
     if (index === undefined)
       throw new Error(
         `The migration ${name} is marked "${outsideMark}" and may contain only "create index concurrently if not exists" ` +
           `and "drop index concurrently if exists", not: ${text}`,
       );
-    return { text, index, builds: built !== undefined };
+    const kind = unique === undefined ? "index" : "unique index";
+    return { text, index, build: built === undefined ? undefined : { kind, table, definition } };
   });
 }

@@ -18,7 +18,7 @@ const cancelAgainMs = 100;
 const tryLockMs = 200;
 const pauseMs = 3_000;
 /** A waiting migration blocks all other queries on its table. Must be shorter than the deadline of any query. */
-const lockTimeoutMs = 2_000;
+export const lockTimeoutMs = 2_000;
 
 /**
  * Migrations take the lock exclusively; backups, which need the schema unchanged, share it. Never waits inside a query or
