@@ -1,16 +1,19 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { ExportManifest } from "@gantry/wire";
-import { expect } from "vitest";
+import { afterAll, expect } from "vitest";
 import type { Answer, CallOptions, GantryNode } from "../../support/gantry.ts";
 
 const run = promisify(execFile);
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what came over the wire and states what it must be
 type Json = any;
+
+const folders: string[] = [];
+afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
 export interface Unpacked {
   folder: string;
@@ -27,6 +30,7 @@ export async function unpack(response: Response): Promise<Unpacked> {
   expect(response.status).toBe(200);
   expect(response.headers.get("content-type")).toBe("application/gzip");
   const folder = await mkdtemp(join(tmpdir(), "gantry-export-"));
+  folders.push(folder);
   const archive = join(folder, "archive.tar.gz");
   await writeFile(archive, Buffer.from(await response.arrayBuffer()));
   const { stdout } = await run("tar", ["-tzf", archive]);
