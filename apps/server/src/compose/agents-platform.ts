@@ -1,7 +1,7 @@
 import type { BlobStore } from "../engines/blobs/blobs.ts";
 import { createCron } from "../engines/cron/croner-cron.ts";
 import type { Database } from "../engines/database/database.ts";
-import { createDocuments } from "../engines/documents/thread-documents.ts";
+import { createDocuments } from "../engines/documents/create-documents.ts";
 import type { Net } from "../engines/net/net.ts";
 import type { Queue } from "../engines/queue/queue.ts";
 import { createQuickjsSandbox } from "../engines/sandbox/quickjs-sandbox.ts";

@@ -1,4 +1,4 @@
-import { crc32, deflateRawSync } from "node:zlib";
+import { constants, crc32, deflateRawSync } from "node:zlib";
 
 /** A PDF with these lines of ASCII text on its pages. */
 export function pdfOf(pages: readonly (readonly string[])[]): Buffer {
@@ -28,8 +28,11 @@ export function pdfOf(pages: readonly (readonly string[])[]): Buffer {
 const types = `<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>`;
 const relations = `<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>`;
 
-/** A Word document. A paragraph that starts with `# ` is a heading. */
-export function docxOf(paragraphs: readonly string[]): Buffer {
+/** A Word document. A paragraph that starts with `# ` is a heading. `packed`: raw deflate in the place of its main part. */
+export function docxOf(
+  paragraphs: readonly string[],
+  { main = "word/document.xml", packed }: { main?: string; packed?: Buffer } = {},
+): Buffer {
   const body = paragraphs
     .map((text) => {
       const style = text.startsWith("# ") ? '<w:pPr><w:pStyle w:val="Heading1"/></w:pPr>' : "";
@@ -37,22 +40,35 @@ export function docxOf(paragraphs: readonly string[]): Buffer {
     })
     .join("");
   const document = `<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>${body}</w:body></w:document>`;
-  return zipOf({ "[Content_Types].xml": types, "_rels/.rels": relations, "word/document.xml": document });
+  const named = (xml: string) => xml.replace("word/document.xml", main);
+  return zipOf({
+    "[Content_Types].xml": named(types),
+    "_rels/.rels": named(relations),
+    [main]: packed ? { packed } : document,
+  });
 }
 
-export function zipOf(files: Readonly<Record<string, string | Buffer>>): Buffer {
+/** Raw deflate of so many spaces, a thousandth as long. */
+export function packedSpaces(bytes: number): Buffer {
+  const part = deflateRawSync(Buffer.alloc(1_000_000, " "), { finishFlush: constants.Z_FULL_FLUSH });
+  return Buffer.concat([...Array.from({ length: bytes / 1_000_000 }, () => part), deflateRawSync("")]);
+}
+
+/** `packed`: raw deflate, taken as it is. */
+export function zipOf(files: Readonly<Record<string, string | Buffer | { packed: Buffer }>>): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
   let at = 0;
   for (const [name, content] of Object.entries(files)) {
-    const bytes = Buffer.from(content);
-    const packed = deflateRawSync(bytes);
+    const isPacked = typeof content === "object" && "packed" in content;
+    const bytes = isPacked ? Buffer.alloc(0) : Buffer.from(content);
+    const packed = isPacked ? content.packed : deflateRawSync(bytes);
     const shared = Buffer.alloc(26);
     shared.writeUInt16LE(20, 0);
     shared.writeUInt16LE(8, 4);
     shared.writeUInt32LE(crc32(bytes), 10);
     shared.writeUInt32LE(packed.length, 14);
-    shared.writeUInt32LE(bytes.length, 18);
+    shared.writeUInt32LE(isPacked ? 1 : bytes.length, 18);
     shared.writeUInt16LE(Buffer.byteLength(name), 22);
     const local = [Buffer.from("PK\x03\x04"), shared, Buffer.from(name), packed];
     const tail = Buffer.alloc(14);

@@ -1,8 +1,9 @@
+import { readFileSync } from "node:fs";
 import { deflateSync } from "node:zlib";
 import { afterAll, expect, test } from "vitest";
-import { docxOf, pdfOf, zipOf } from "../../../test/support/sample-documents.ts";
+import { docxOf, packedSpaces, pdfOf, zipOf } from "../../../test/support/sample-documents.ts";
+import { createDocuments } from "./create-documents.ts";
 import type { DocumentName } from "./documents.ts";
-import { createDocuments } from "./thread-documents.ts";
 
 const documents = createDocuments({ maxMs: 20_000 });
 afterAll(() => documents.close());
@@ -61,29 +62,55 @@ test("refuses what has no text, and what is damaged", async () => {
   expect(await refused(docxOf(["x"]).subarray(0, -30))).toBe("unreadable: The Word document is damaged.");
 });
 
-test("a Word document that unpacks to much more than it states fails alone", async () => {
-  const bomb = zipOf({ "word/document.xml": Buffer.alloc(80_000_000, 0x20) });
-  await expect(read(bomb)).rejects.toThrow("too large when it is unpacked");
-  expect(await textOf("still here")).toBe("still here");
-});
+function pdfWith(stream: Buffer, filter: string): Buffer {
+  const object = `<< /Length ${stream.length} /Filter ${filter} >>\nstream\n${stream.toString("latin1")}\nendstream`;
+  const pdf = pdfOf([["x"]]).toString("latin1");
+  return Buffer.from(
+    pdf.replace(/<< \/Length \d+ >>\nstream\n[\s\S]*?\nendstream/, () => object),
+    "latin1",
+  );
+}
 
-test("a PDF whose pages contain themselves, or that unpacks beyond the bound, fails alone", async () => {
+test("documents that unpack to gigabytes fail alone, and memory stays bounded", async () => {
+  const maxBytes = 350_000_000;
+  const bounded = createDocuments({ maxBytes });
+  const spaces = packedSpaces(2_000_000_000);
+  const zlib = Buffer.concat([Buffer.from([0x78, 0x9c]), spaces]);
+  // A name that Word uses for pictures, which are not read.
+  const main = docxOf([], { main: "word/media/word/document.xml", packed: spaces });
+  const bombs = [pdfWith(deflateSync(zlib), "[/FlateDecode /FlateDecode]"), main];
+  const peaks = new Map<number, number>();
+  const watch = setInterval(() => {
+    for (const pid of bounded.pids()) {
+      const peak = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+      peaks.set(pid, Number(peak ?? 0) * 1024);
+    }
+  }, 10);
+  try {
+    for (const bomb of bombs) {
+      expect(bomb.length).toBeLessThan(3_000_000);
+      const beside = bounded.read(Buffer.from("beside"), {}, { userId: "another" });
+      await expect(bounded.read(bomb, {})).rejects.toThrow("takes too much memory");
+      expect((await beside).pages).toEqual([{ text: "beside" }]);
+    }
+    expect(peaks.size).toBeGreaterThan(bombs.length);
+    for (const peak of peaks.values()) expect(peak).toBeLessThan(maxBytes + 200_000_000);
+  } finally {
+    clearInterval(watch);
+    await bounded.close();
+  }
+}, 120_000);
+
+test("a PDF whose pages contain themselves fails alone", async () => {
   const cyclic = pdfOf([["x"]])
     .toString("latin1")
     .replace("/Kids [4 0 R]", "/Kids [2 0 R]");
   await expect(read(Buffer.from(cyclic, "latin1"))).rejects.toMatchObject({ kind: "unreadable" });
-  const packed = deflateSync(Buffer.alloc(100_000_000, 0x20)).toString("latin1");
-  const bomb = pdfOf([["x"]])
-    .toString("latin1")
-    .replace(/<< \/Length \d+ >>\nstream\n[\s\S]*?\nendstream/, () => {
-      return `<< /Length ${packed.length} /Filter /FlateDecode >>\nstream\n${packed}\nendstream`;
-    });
-  await expect(read(Buffer.from(bomb, "latin1"))).rejects.toMatchObject({ kind: "unreadable" });
   expect(await textOf("still here")).toBe("still here");
 });
 
 test("a document that takes too long is stopped, and the next one is read", async () => {
-  const quick = createDocuments({ maxMs: 2_000, threads: 1 });
+  const quick = createDocuments({ maxMs: 2_000 });
   try {
     const long = pdfOf(Array.from({ length: 5_000 }, () => Array.from({ length: 60 }, (_, n) => `Line ${n}`)));
     await expect(quick.read(long, {})).rejects.toMatchObject({ kind: "unreadable" });

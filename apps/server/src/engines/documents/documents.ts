@@ -17,6 +17,21 @@ export interface ReadDocument {
   isCut: boolean;
 }
 
+export interface Chunk {
+  page: number | null;
+  /** From 1, on the page in a format with pages. Null where the text is not that of the file. */
+  lineFrom: number | null;
+  lineTo: number | null;
+  /** The headings above the chunk, from the outermost. */
+  heading: string | null;
+  text: string;
+}
+
+export interface ChunkedDocument extends Pick<ReadDocument, "format" | "isCut"> {
+  /** A bounded number; none if the document has no text. */
+  chunks: readonly Chunk[];
+}
+
 export interface DocumentName {
   name?: string | undefined;
   /** The declared media type, with its charset if known. */
@@ -38,6 +53,12 @@ export class DocumentError extends Error {
 
 /** 50 MB. */
 export const maxDocumentBytes = 52_428_800;
+export const mostDocumentsAtOnce = 2;
+
+export interface ReadOptions {
+  userId?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
 
 /**
  * The documents port turns files into text. Drivers guarantee:
@@ -48,10 +69,8 @@ export const maxDocumentBytes = 52_428_800;
  * - if reading is temporarily impossible, the fault is `service_unavailable`.
  */
 export interface Documents {
-  read(
-    bytes: Uint8Array,
-    named: DocumentName,
-    options?: { userId?: string | undefined; signal?: AbortSignal | undefined },
-  ): Promise<ReadDocument>;
+  read(bytes: Uint8Array, named: DocumentName, options?: ReadOptions): Promise<ReadDocument>;
+  /** The text in overlapping parts, for a search. */
+  readChunks(bytes: Uint8Array, named: DocumentName, options?: ReadOptions): Promise<ChunkedDocument>;
   close(): Promise<void>;
 }

@@ -38,7 +38,13 @@ function isWord(bytes: Uint8Array): boolean {
 
 function beginsAsHtml(bytes: Uint8Array): boolean {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 1024)).toString("latin1");
-  return /^(?:\xef\xbb\xbf)?\s*(?:<!--[\s\S]*?-->\s*)*<(?:!doctype html|html|head|body)\b/i.test(head);
+  let rest = head.replace(/^\xef\xbb\xbf/, "").trimStart();
+  while (rest.startsWith("<!--")) {
+    const end = rest.indexOf("-->", 4);
+    if (end === -1) return false;
+    rest = rest.slice(end + 3).trimStart();
+  }
+  return /^<(?:!doctype html|html|head|body)\b/i.test(rest);
 }
 
 /** Control characters other than white space and escape do not appear in text. */

@@ -1,14 +1,9 @@
 import mammoth from "mammoth";
 import { DocumentError, type DocumentPage } from "./documents.ts";
 import { readHtml } from "./read-html.ts";
-import { checkUnpackedSize } from "./unpacked-size.ts";
-
-/** 64 MB of XML. */
-const mostUnpacked = 67_108_864;
 
 export async function readDocx(bytes: Uint8Array): Promise<{ pages: DocumentPage[]; title: string | undefined }> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  checkUnpackedSize(buffer, mostUnpacked);
   const options = {
     // Pictures are not text, and reading them takes memory.
     convertImage: mammoth.images.imgElement(async () => ({ src: "" })),

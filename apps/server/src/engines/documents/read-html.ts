@@ -1,6 +1,7 @@
 import { parseHTML } from "linkedom";
 import TurndownService from "turndown";
 import { DocumentError, type DocumentPage } from "./documents.ts";
+import { inOneLine } from "./in-one-line.ts";
 import { readablePage } from "./readable.ts";
 import { simpleText, simpleTitle, sizeOfPage } from "./simple-html.ts";
 
@@ -21,7 +22,7 @@ markdown.addRule("images", {
 });
 markdown.addRule("tables", {
   filter: ["th", "td"],
-  replacement: (text) => ` ${text.replace(/\s*\n\s*/g, " ").trim()} |`,
+  replacement: (text) => ` ${inOneLine(text)} |`,
 });
 markdown.addRule("rows", { filter: "tr", replacement: (text) => `|${text}\n` });
 

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "vitest";
-import { createDocuments } from "./thread-documents.ts";
+import { createDocuments } from "./create-documents.ts";
 
 const documents = createDocuments();
 afterAll(() => documents.close());

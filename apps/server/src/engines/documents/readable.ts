@@ -1,6 +1,7 @@
 import { isProbablyReaderable, Readability } from "@mozilla/readability";
 import { parseHTML } from "linkedom";
 import TurndownService from "turndown";
+import { inOneLine } from "./in-one-line.ts";
 
 // The types of these libraries name the elements of a browser, which the server does not have.
 interface PageNode {
@@ -109,11 +110,7 @@ function converter(): TurndownService {
   });
   service.addRule("cell", {
     filter: ["th", "td"],
-    replacement: (text) =>
-      ` ${text
-        .trim()
-        .replace(/\s*\n\s*/g, " ")
-        .replaceAll("|", "\\|")} |`,
+    replacement: (text) => ` ${inOneLine(text).replaceAll("|", "\\|")} |`,
   });
   service.addRule("row", {
     filter: "tr",
@@ -139,8 +136,9 @@ function isEmptyLink({ nodeName, textContent }: PageNode): boolean {
 }
 
 function tidy(text: string): string {
-  return text
-    .replace(/[^\S\n]+$/gm, "")
+  const lines = text.split("\n").map((line) => line.trimEnd());
+  return lines
+    .join("\n")
     .replace(/\n{3,}/g, "\n\n")
     .trim();
 }

@@ -69,10 +69,10 @@ export function simpleText(html: string): string {
     else
       parts.push(name === "br" || name === "td" || name === "th" ? breakOf(name) : isOpening ? startOf(name) : "\n\n");
   }
-  return parts
-    .join("")
-    .replace(entity, decoded)
-    .replace(/[^\S\n]*\n[^\S\n]*/g, "\n")
+  const lines = parts.join("").replace(entity, decoded).split("\n");
+  return lines
+    .map((line) => line.trim())
+    .join("\n")
     .replace(/\n{3,}/g, "\n\n")
     .trim();
 

@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { type Painting, paint, type Reference, readReference, refusalOf } from "@gantry/painter";
 import sharp from "sharp";
@@ -25,13 +24,6 @@ export interface PictureResult {
 sharp.cache(false);
 // One processor per image, so that the number of slots bounds the processors in use.
 sharp.concurrency(1);
-
-// If memory runs out, Linux ends this process instead of the server or PostgreSQL.
-try {
-  writeFileSync("/proc/self/oom_score_adj", "500");
-} catch {
-  // Another system, or not allowed in this container.
-}
 
 async function work(job: PictureJob, signal: AbortSignal): Promise<PictureResult> {
   if (job.step === "inspect") return { size: await inspectImage(job.source, job) };

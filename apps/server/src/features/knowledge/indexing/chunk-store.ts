@@ -1,6 +1,6 @@
 import type { Sql, Transaction } from "../../../engines/database/database.ts";
+import type { Chunk } from "../../../engines/documents/documents.ts";
 import type { DriveIndex } from "../knowledge.ts";
-import type { Chunk } from "./chunk.rules.ts";
 import type { ClaimedFile } from "./claim-store.ts";
 
 export const mostChunksOfDrive = 200_000;

@@ -1,9 +1,13 @@
 import { createHash } from "node:crypto";
 import { buffer } from "node:stream/consumers";
-import { DocumentError, maxDocumentBytes, type ReadDocument } from "../../../engines/documents/documents.ts";
+import {
+  type Chunk,
+  type ChunkedDocument,
+  DocumentError,
+  maxDocumentBytes,
+} from "../../../engines/documents/documents.ts";
 import { nameOf } from "../../drives/index.ts";
 import type { KnowledgeDeps } from "../knowledge.ts";
-import { type Chunk, chunksOf } from "./chunk.rules.ts";
 import {
   type EmbeddedChunk,
   endFile,
@@ -45,14 +49,14 @@ async function examine(deps: KnowledgeDeps, file: ClaimedFile, signal: AbortSign
   signal.throwIfAborted();
   const bytes = await buffer(opened.body);
   const named = { name: nameOf(path), type: contentType ?? undefined };
-  let document: ReadDocument;
+  let document: ChunkedDocument;
   try {
-    document = await deps.documents.read(bytes, named, { userId: index.ownerId, signal });
+    document = await deps.documents.readChunks(bytes, named, { userId: index.ownerId, signal });
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error;
     return withoutText(error.kind === "unsupported" ? "skipped" : "failed", error.message);
   }
-  const { chunks, isCut } = chunksOf(document);
+  const { chunks, isCut } = document;
   if (chunks.length === 0) return withoutText("skipped", reasonOfEmpty(document));
   if (!(await fitsIndex(deps.database.sql, file, chunks.length))) {
     const bounds = `${mostChunksOfDrive.toLocaleString("en")} chunks of a drive and ${mostChunksOfUser.toLocaleString("en")} of a user`;
@@ -61,7 +65,7 @@ async function examine(deps: KnowledgeDeps, file: ClaimedFile, signal: AbortSign
       `The index is full: it holds at most ${bounds}. Delete files, then rebuild the index.`,
     );
   }
-  const reason = isCut || document.isCut ? "Only the beginning of the file is indexed: the file is too long." : null;
+  const reason = isCut ? "Only the beginning of the file is indexed: the file is too long." : null;
   return { status: "indexed", reason, chunks: await withVectors(deps, file, chunks, signal) };
 }
 
@@ -82,7 +86,7 @@ async function withVectors(
 
 const withoutText = (status: "failed" | "skipped", reason: string): FileEnd => ({ status, reason, chunks: [] });
 
-function reasonOfEmpty({ format }: ReadDocument): string {
+function reasonOfEmpty({ format }: ChunkedDocument): string {
   if (format === "pdf") return "The PDF has no text. A scanned document needs text recognition first.";
   return "The file has no text.";
 }

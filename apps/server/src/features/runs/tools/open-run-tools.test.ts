@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { newId } from "@gantry/wire";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type IdpUnderTest, idpUnderTest } from "../../../../test/support/idp-connector.ts";
-import { createDocuments } from "../../../engines/documents/thread-documents.ts";
+import { createDocuments } from "../../../engines/documents/create-documents.ts";
 import { createNet } from "../../../engines/net/create-net.ts";
 import { createQuickjsSandbox } from "../../../engines/sandbox/quickjs-sandbox.ts";
 import { createAesVault } from "../../../engines/vault/aes-vault.ts";

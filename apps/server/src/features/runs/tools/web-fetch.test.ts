@@ -2,7 +2,7 @@ import { once } from "node:events";
 import http, { type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createDocuments } from "../../../engines/documents/thread-documents.ts";
+import { createDocuments } from "../../../engines/documents/create-documents.ts";
 import { createNet } from "../../../engines/net/create-net.ts";
 import { builtinTool, execute, scopeOf } from "./run-scope.fixture.ts";
 import { webFetchTool } from "./web-fetch.ts";

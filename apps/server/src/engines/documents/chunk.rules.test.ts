@@ -34,6 +34,17 @@ test("headings form a path, also with missing levels; code has no headings", () 
   expect(textChunks("# A\n\n# B").map(({ heading }) => heading)).toEqual([null]);
 });
 
+test("lines of many spaces and files of many lines are divided in a moment", () => {
+  const start = performance.now();
+  const spaces = " ".repeat(100_000);
+  const headings = markdownChunks(`# a${spaces}b\n\n# c${spaces}#${spaces}\n\n# D ##\n\n# #\n`).map(
+    (one) => one.heading,
+  );
+  expect([...new Set(headings.map((heading) => heading?.trimEnd()))]).toEqual(["a", "c", "D"]);
+  expect(chunksOf({ format: "text", pages: [{ text: "a\n".repeat(3_000_000) }] }).isCut).toBe(false);
+  expect(performance.now() - start).toBeLessThan(20_000);
+});
+
 test("blank text has no chunks, and a file has a bounded number", () => {
   expect(textChunks(" \n\t\n")).toEqual([]);
   const text = Array.from({ length: mostChunksOfFile + 10 }, (_, n) => `# ${n}\n`).join("\n");
