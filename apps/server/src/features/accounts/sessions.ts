@@ -85,7 +85,7 @@ export async function endSession(context: AccountsContext, caller: Caller, prese
   context.forgetUser(userId);
 }
 
-/** The caller announces the change. Work that the sessions have started goes on. */
+/** And unused sign-in links, which would open new ones. The caller announces the change. Work that the sessions have started goes on. */
 export async function endSessions(
   sql: Sql,
   userId: string,
@@ -99,6 +99,7 @@ export async function endSessions(
   await sql`
     delete from retired_key_pairs p using api_keys k
     where p.key_id = k.id and k.user_id = ${userId} and p.of_session and p.public <> ${except}`;
+  await sql`delete from sign_in_links where user_id = ${userId}`;
 }
 
 /** Does not change an API key. */

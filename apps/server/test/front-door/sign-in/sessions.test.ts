@@ -88,7 +88,9 @@ test("ends all other sessions, of the user alone", async () => {
     await byLink("petra"),
     await byLink("admin"),
   ];
+  const unused = (await gantry.call("POST", "/api/v2/sign-in-links", { key, json: {} })).body.url;
   expect((await own.call("DELETE", "/api/v2/sessions")).status).toBe(204);
+  expect((await newVisitor(gantry).signIn({ token: new URL(unused).hash.slice(1) })).status).toBe(401);
   expect(await Promise.all([own, other, linked, admin].map((one) => one.session()))).toEqual([200, 401, 401, 200]);
   expect((await gantry.call("GET", "/api/v2/me", { key })).status).toBe(200);
   expect((await gantry.call("DELETE", "/api/v2/admin/users/petra/sessions")).status).toBe(204);
