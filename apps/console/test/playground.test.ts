@@ -128,6 +128,25 @@ test("streamed text survives a reload, and Stop cancels the upstream request", a
   });
 });
 
+test("a prediction that was cancelled before its answer arrived does not go on", async ({ gantry, page }) => {
+  await putModel(gantry, "hasty", manifest());
+  await page.goto("/console/models/admin/hasty?view=form");
+  const held = Promise.withResolvers<void>();
+  await page.route("**/predict/async/", async (route) => {
+    const response = await route.fetch();
+    await held.promise;
+    await route.fulfill({ response });
+  });
+  await prompt(page).fill("Speak");
+  await runButton(page).click();
+  await soon(() => chat.open).toBe(1);
+  await page.getByRole("button", { name: "Cancel", exact: true }).click();
+  held.resolve();
+  await page.getByText("Cancelled", { exact: true }).first().waitFor();
+  await soon(() => chat.open).toBe(0);
+  await soon(() => history(page).filter({ hasText: "Cancelled" }).count()).toBe(1);
+});
+
 test("errors of the form and of the API appear at the field", async ({ gantry, page }) => {
   const field = { type: "string", title: "Prompt", maxLength: 7 };
   const input = { type: "object", properties: { prompt: field }, required: ["prompt"] };

@@ -41,7 +41,7 @@ export function RunCard({ run, onCancel, onRetry }: RunCardProps) {
       }
       actions={
         isOpen && (
-          <Button icon={<Square size={12} />} onClick={onCancel}>
+          <Button icon={<Square size={12} />} busy={run.isCancelling ?? false} onClick={onCancel}>
             {run.text === "" ? "Cancel" : "Stop"}
           </Button>
         )

@@ -8,6 +8,8 @@ export interface Run {
   firstTextAt?: number;
   /** Set once the prediction is accepted. */
   predictionId?: string;
+  /** Before there was an id. */
+  isCancelling?: boolean;
   state: "open" | "done" | "cancelled" | "failed";
   /** Streamed text so far. */
   text: string;

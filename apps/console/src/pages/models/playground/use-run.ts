@@ -27,6 +27,8 @@ export function useRun({ model, isStreamed, shownId, onAccepted }: RunOptions) {
   const following = useRef<AbortController>(undefined);
   const shown = useRef<string>(undefined);
   const isSending = useRef(false);
+  /** Asked for before the prediction had an id. */
+  const isCancelWanted = useRef(false);
   const [attempts] = useState(() => createAttempts());
 
   function show(first: Run): { signal: AbortSignal; change(change: (run: Run) => Partial<Run>): void } {
@@ -76,6 +78,7 @@ export function useRun({ model, isStreamed, shownId, onAccepted }: RunOptions) {
   async function start(input: SentInput, showError: (error: unknown) => boolean): Promise<void> {
     if (isSending.current) return;
     isSending.current = true;
+    isCancelWanted.current = false;
     const release = (afterMs: number) =>
       setTimeout(() => {
         isSending.current = false;
@@ -84,32 +87,33 @@ export function useRun({ model, isStreamed, shownId, onAccepted }: RunOptions) {
     const { signal, change } = showing;
     let predictionId: string;
     try {
-      predictionId = await attempts.send(input, (idempotencyKey) =>
-        api.submit(model, input, { signal, idempotencyKey }),
-      );
+      predictionId = await attempts.send(input, (idempotencyKey) => api.submit(model, input, { idempotencyKey }));
     } catch (error) {
       // A refused request cost nothing and may be corrected and sent again immediately.
       release(isUnanswered(error) ? doubleClickMs : 0);
-      if (signal.aborted) change(() => ({ state: "cancelled" }));
-      else if (showError(error)) setRun(undefined);
+      if (signal.aborted) return;
+      if (showError(error)) setRun(undefined);
       else change(() => ({ state: "failed", endedAt: Date.now(), error, mayBeAccepted: true }));
       return;
     }
     release(doubleClickMs);
     if (!signal.aborted) onAccepted(predictionId);
+    if (isCancelWanted.current) await cancelAccepted(predictionId);
     void queries.invalidateQueries({ queryKey: ["predictions"] });
     await follow(predictionId, showing);
   }
 
   async function cancel(): Promise<void> {
-    if (run?.predictionId === undefined) {
-      following.current?.abort();
-      setRun((before) => before && { ...before, state: "cancelled", endedAt: Date.now() });
-      return;
-    }
+    if (run?.predictionId !== undefined) return cancelAccepted(run.predictionId);
+    // The server may have accepted the prediction already, and only an id can cancel it.
+    isCancelWanted.current = true;
+    setRun((before) => before && { ...before, isCancelling: true });
+  }
+
+  async function cancelAccepted(predictionId: string): Promise<void> {
     try {
       // `follow` notices the end.
-      await api.cancel(model, run.predictionId);
+      await api.cancel(model, predictionId);
     } catch (error) {
       toast(errorText(error), "bad");
     }
