@@ -8,7 +8,8 @@ export interface Audit {
   list(filter: AuditFilter, range: Range): Promise<{ entries: StoredRecord[]; total: number }>;
   /** In portions, newest first. */
   export(filter: AuditFilter): AsyncGenerator<StoredRecord[]>;
-  signInRefused(by: SignInWay): Promise<void>;
+  /** `name`: the username that was given. */
+  signInRefused(by: SignInWay, name?: string): Promise<void>;
 }
 
 export function openAudit({ database }: { database: Database }): Audit {

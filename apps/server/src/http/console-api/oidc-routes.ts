@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Accounts, asPresentedSession } from "../../features/accounts/index.ts";
 import type { Audit } from "../../features/audit/index.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { cameByTls, cookieOf, hiddenCookie, sessionCookie } from "../foundation/credentials.ts";
+import { cameByTls, cookieOf, hiddenCookie, hostCookie, sessionCookies } from "../foundation/credentials.ts";
 
 interface OidcRouteDeps {
   accounts: Pick<Accounts, "authenticate" | "beginOidcSignIn" | "finishOidcSignIn" | "oidcSignOutUrl">;
@@ -34,7 +34,10 @@ export function oidcRoutes(app: FastifyInstance, { accounts, audit, clock }: Oid
   app.get(`${flowPath}/callback`, { exposeHeadRoute: false }, async (request, reply) => {
     const { url, headers, client } = request;
     const query = new URLSearchParams(url.replace(/^[^?]*\??/, ""));
-    const ended = await accounts.finishOidcSignIn({ sealed: cookieOf(headers, flowCookie), query }, client);
+    const ended = await accounts.finishOidcSignIn(
+      { sealed: cookieOf(headers, hostCookie(flowCookie, cameByTls(request))), query },
+      client,
+    );
     setFlow(request, reply, "", 0);
     if (ended.problem !== undefined) {
       await audit.signInRefused("oidc");
@@ -43,7 +46,7 @@ export function oidcRoutes(app: FastifyInstance, { accounts, audit, clock }: Oid
     const { sessionEndsAt } = await accounts.authenticate(asPresentedSession(ended.session));
     const maxAgeMs = (sessionEndsAt?.getTime() ?? 0) - clock.now().getTime();
     const isSecure = cameByTls(request);
-    reply.header("set-cookie", sessionCookie(ended.session, { maxAgeMs, isSecure }));
+    reply.header("set-cookie", sessionCookies(headers, ended.session, { maxAgeMs, isSecure }));
     if (ended.idToken.length <= longestHint) {
       reply.header("set-cookie", hiddenCookie(hintCookie, ended.idToken, { maxAgeMs, isSecure, path: hintPath }));
     }
@@ -70,8 +73,9 @@ export function oidcRoutes(app: FastifyInstance, { accounts, audit, clock }: Oid
 }
 
 function setFlow(request: FastifyRequest, reply: FastifyReply, flow: string, maxAgeMs: number): void {
-  const options = { maxAgeMs, isSecure: cameByTls(request), path: flowPath, sameSite: "Lax" } as const;
-  reply.header("set-cookie", hiddenCookie(flowCookie, flow, options));
+  const isSecure = cameByTls(request);
+  const options = { maxAgeMs, isSecure, sameSite: "Lax" } as const;
+  reply.header("set-cookie", hiddenCookie(hostCookie(flowCookie, isSecure), flow, options));
 }
 
 function toSignIn(reply: FastifyReply, problem: SignInProblem, from: string): FastifyReply {

@@ -196,7 +196,22 @@ describe("failed sign-ins", () => {
     const tls = await signIn({ key: kim }, { origin: "https://localhost", host: "localhost" });
     expect([plain.status, tls.status]).toEqual([200, 200]);
     expect(cookieOf(plain)).not.toContain("Secure");
-    expect(cookieOf(tls)).toMatch(/; Secure$/);
+    expect(cookieOf(tls)).toMatch(/^__Host-gantry_session=.*; Path=\/;.*; Secure$/);
+    // Another host of the domain can set the name without the prefix.
+    const session = /=([^;]*);/.exec(cookieOf(tls))?.[1];
+    const headers = {
+      origin: "https://localhost",
+      host: "localhost",
+      cookie: `gantry_session=${sessionIn(plain)}; __Host-gantry_session=${session}`,
+      "x-gantry-console": "1",
+    };
+    const out = await site.call("DELETE", address, { headers });
+    expect(out.headers["set-cookie"]).toEqual([
+      "__Host-gantry_session=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0; Secure",
+      "gantry_session=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0",
+    ]);
+    expect(await statusOf(session ?? "")).toBe(401);
+    expect(await statusOf(sessionIn(plain))).toBe(200);
   });
 });
 

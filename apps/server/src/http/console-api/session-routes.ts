@@ -13,7 +13,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import { Fault, fault } from "../../kernel/errors.ts";
 import { dollarsOfMicros } from "../../kernel/money.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
-import { cameByTls, cookieOf, hiddenCookie, sessionCookie, sessionKey } from "../foundation/credentials.ts";
+import { cameByTls, cookieOf, hiddenCookie, sessionCookies, sessionKey } from "../foundation/credentials.ts";
 import { isOwnOrigin } from "../foundation/origin.rules.ts";
 import { acceptEmptyBodies } from "../foundation/parse-json.ts";
 import { requireCaller } from "../foundation/require-caller.ts";
@@ -70,7 +70,11 @@ export async function sessionRoutes(
 
   app.post(address, { bodyLimit: maxBodyBytes }, async (request, reply) => {
     const given = parseOrThrow(signInBody, request.body ?? {}, ["body"]);
-    return enter(request, reply, await audited(wayOf(given), signIn(given, request)));
+    return enter(
+      request,
+      reply,
+      await audited(wayOf(given), signIn(given, request), "password" in given ? given.username : undefined),
+    );
   });
 
   app.post(resetAddress, { bodyLimit: maxBodyBytes }, async (request, reply) => {
@@ -88,7 +92,7 @@ export async function sessionRoutes(
   app.delete(address, async (request, reply) => {
     const presented = sessionKey(request.headers);
     if (presented !== undefined) await signOut(presented);
-    reply.header("set-cookie", sessionCookie("", { maxAgeMs: 0, isSecure: cameByTls(request) }));
+    reply.header("set-cookie", sessionCookies(request.headers, "", { maxAgeMs: 0, isSecure: cameByTls(request) }));
     // Only a page of ours sends the console header, so another site cannot sign the person out.
     const signOutUrl = presented === undefined ? undefined : await oidc.signOutUrl(request, reply);
     return signOutUrl === undefined ? reply.code(204).send() : reply.send({ sign_out_url: signOutUrl });
@@ -96,11 +100,11 @@ export async function sessionRoutes(
 
   const oidc = oidcRoutes(app, { accounts, audit, clock });
 
-  async function audited<T>(way: SignInWay, work: Promise<T>): Promise<T> {
+  async function audited<T>(way: SignInWay, work: Promise<T>, username?: string): Promise<T> {
     try {
       return await work;
     } catch (error) {
-      if (isUnauthorized(error)) await audit.signInRefused(way);
+      if (isUnauthorized(error) || isLimited(error)) await audit.signInRefused(way, username);
       throw error;
     }
   }
@@ -109,7 +113,7 @@ export async function sessionRoutes(
     const record = toWire(await accounts.authenticate(asPresentedSession(session)), traceUrl);
     const maxAgeMs = Date.parse(record.expires_at) - clock.now().getTime();
     const isSecure = cameByTls(request);
-    reply.header("set-cookie", sessionCookie(session, { maxAgeMs, isSecure }));
+    reply.header("set-cookie", sessionCookies(request.headers, session, { maxAgeMs, isSecure }));
     oidc.forget(request, reply);
     if (device !== undefined) {
       const options = { maxAgeMs: deviceMs, isSecure, path: "/console/api" };
@@ -139,6 +143,10 @@ export async function sessionRoutes(
 
 function isUnauthorized(error: unknown): boolean {
   return error instanceof Fault && error.type === "unauthorized";
+}
+
+function isLimited(error: unknown): boolean {
+  return error instanceof Fault && error.type === "rate_limit";
 }
 
 function wayOf(given: SignInBody): SignInWay {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { teamHeader } from "@gantry/wire";
 import { asPresentedSession } from "../../features/accounts/index.ts";
 
-const cookieName = "gantry_session";
+const sessionName = "gantry_session";
 const consoleHeader = "x-gantry-console";
 /** Sent by a page that does not know its user yet. */
 const anybody = "1";
@@ -23,7 +23,8 @@ export function believedUser(headers: IncomingHttpHeaders): string | undefined {
  * ignored.
  */
 export function sessionKey(headers: IncomingHttpHeaders): string | undefined {
-  const session = isOfConsole(headers) ? cookieOf(headers, cookieName) : undefined;
+  if (!isOfConsole(headers)) return undefined;
+  const session = cookieOf(headers, hostCookie(sessionName, true)) ?? cookieOf(headers, sessionName);
   return session === undefined ? undefined : asPresentedSession(session);
 }
 
@@ -43,8 +44,23 @@ interface CookieOptions {
   sameSite?: "Strict" | "Lax";
 }
 
-export function sessionCookie(session: string, options: Pick<CookieOptions, "maxAgeMs" | "isSecure">): string {
-  return hiddenCookie(cookieName, session, options);
+/** Other hosts of the same domain cannot set a cookie with this prefix. Browsers take it with Secure and the path / only. */
+export function hostCookie(name: string, isSecure: boolean): string {
+  return isSecure ? `__Host-${name}` : name;
+}
+
+/** Replaces the session of the request, which may have begun without TLS. */
+export function sessionCookies(
+  headers: IncomingHttpHeaders,
+  session: string,
+  { maxAgeMs, isSecure }: Pick<CookieOptions, "maxAgeMs" | "isSecure">,
+): string[] {
+  const other = hostCookie(sessionName, !isSecure);
+  const ended = hiddenCookie(other, "", { maxAgeMs: 0, isSecure: !isSecure });
+  return [
+    hiddenCookie(hostCookie(sessionName, isSecure), session, { maxAgeMs, isSecure }),
+    ...(cookieOf(headers, other) === undefined ? [] : [ended]),
+  ];
 }
 
 /** Scripts cannot read it. */
