@@ -28,7 +28,7 @@ export const predictionGroup = groupOf("/api/v2", {
       path: "/predictions/{id}",
       summary: "Delete the content of a prediction",
       description:
-        "Deletes the input, the output with its files, error texts, the payload of its webhook, and stored responses of it. The usage and its price stay. Repeating it has no effect. Cancel a prediction that waits or runs first. The content of an agent's model call belongs to its run and cannot be deleted here.",
+        "Deletes the input, the output with its files, error texts, the payload of its webhook, and stored responses of it. Result files of an ended batch keep the answer: delete them with `DELETE /v1/files/{file_id}`. The usage and its price stay. Repeating it has no effect. Cancel a prediction that waits or runs first. The content of an agent's model call belongs to its run and cannot be deleted here.",
       status: 204,
       fails: [409],
     },
