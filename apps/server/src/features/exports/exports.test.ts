@@ -58,7 +58,7 @@ test("long lists continue in further files, and damaged files are padded and lis
   const chunks: Uint8Array[] = [];
   const reader = { check: () => undefined, write: async (bytes: Uint8Array) => void chunks.push(Buffer.from(bytes)) };
   const caller = { userId: "usr_1", username: "ann", team: null } as Caller;
-  await writeArchive({ parts: [part], subject: { caller, base: "", withFiles: true }, reader });
+  await writeArchive({ parts: [part], subject: { caller, personId: "usr_1", base: "", withFiles: true }, reader });
   const files = new Map<string, string>();
   for await (const { name, body } of readTar(Readable.from(chunks))) {
     files.set(name, Buffer.concat(await Array.fromAsync(body)).toString());

@@ -1,9 +1,10 @@
 import type { Readable } from "node:stream";
-import { constants, createGzip, type Gzip } from "node:zlib";
+import { constants, createGzip } from "node:zlib";
 import type { Database } from "../../engines/database/database.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { record } from "../audit/index.ts";
+import { clientOf } from "./client.ts";
 import type { ExportPart, ExportSubject } from "./part.ts";
 import { writeArchive } from "./write-archive.ts";
 
@@ -15,38 +16,40 @@ export interface Exports {
 /** Each reads the database and compresses for minutes. */
 const mostAtOnce = 4;
 const retryAfterSeconds = 30;
-/** A client that takes nothing for so long must not keep others from their export. */
-const mostIdleMs = 60_000;
 
 export function openExports({
   database,
   log,
   parts,
-  idleMs = mostIdleMs,
 }: {
   database: Database;
   log: Log;
   parts: readonly ExportPart[];
-  idleMs?: number;
 }): Exports {
-  const running = new Set<string>();
+  /** Who runs them, by account. */
+  const running = new Map<string, string>();
 
-  function reserve(userId: string): void {
+  function reserve(userId: string, personId: string): void {
     if (running.has(userId)) {
       const msg = "An export of this account is running. Wait until it ends, or cancel it.";
+      throw fault("conflict", msg, { retryAfterSeconds });
+    }
+    // A person may have many teams.
+    if ([...running.values()].includes(personId)) {
+      const msg = "You run an export of another account. Wait until it ends, or cancel it.";
       throw fault("conflict", msg, { retryAfterSeconds });
     }
     if (running.size >= mostAtOnce) {
       const msg = `${mostAtOnce} exports are running on this server. Try again when one has ended.`;
       throw fault("rate_limit", msg, { retryAfterSeconds });
     }
-    running.add(userId);
+    running.set(userId, personId);
   }
 
   return {
     async begin(subject) {
       const { userId, username } = subject.caller;
-      reserve(userId);
+      reserve(userId, subject.personId);
       try {
         await database.transaction((tx) =>
           record(tx, { action: "user.export", object: { id: userId, name: username }, ownerId: userId }),
@@ -56,8 +59,7 @@ export function openExports({
         throw error;
       }
       const gzip = createGzip({ level: constants.Z_BEST_SPEED });
-      const reader = { check: () => refuseWithout(gzip), write: (bytes: Uint8Array) => writeTo(gzip, bytes, idleMs) };
-      void writeArchive({ parts, subject, reader })
+      void writeArchive({ parts, subject, reader: clientOf(gzip) })
         .then(
           () => gzip.end(),
           (error: Error) => {
@@ -69,25 +71,4 @@ export function openExports({
       return gzip;
     },
   };
-}
-
-function refuseWithout(gzip: Gzip): void {
-  if (gzip.destroyed) throw new Error("The client has left");
-}
-
-async function writeTo(gzip: Gzip, bytes: Uint8Array, idleMs: number): Promise<void> {
-  refuseWithout(gzip);
-  if (gzip.write(bytes)) return;
-  await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => done(new Error("The client has received nothing for too long")), idleMs);
-    const onDrain = () => done();
-    const onClose = () => done(new Error("The client has left"));
-    const done = (error?: Error) => {
-      clearTimeout(timer);
-      gzip.off("drain", onDrain).off("close", onClose);
-      if (error) reject(error);
-      else resolve();
-    };
-    gzip.on("drain", onDrain).on("close", onClose);
-  });
 }

@@ -5,6 +5,8 @@ import type { Caller } from "../accounts/index.ts";
 export interface ExportSubject {
   /** The owner with all rights over its own data, also if an admin asks. */
   caller: Caller;
+  /** Who asked for the export. */
+  personId: string;
   /** Base of links. */
   base: string;
   /** Contents of files too, not only their lists. */

@@ -16,10 +16,20 @@ export interface ExportRouteDeps {
 export async function exportRoutes(app: FastifyInstance, { accounts, exports }: ExportRouteDeps): Promise<void> {
   async function send(
     username: string,
-    { query, request, reply }: Pick<Call<typeof exportAccount>, "query" | "request" | "reply">,
+    {
+      caller: asking,
+      query,
+      request,
+      reply,
+    }: Pick<Call<typeof exportAccount>, "caller" | "query" | "request" | "reply">,
   ): Promise<FastifyReply> {
     const caller = await accounts.ownerNamed(username);
-    const archive = await exports.begin({ caller, base: request.baseUrl, withFiles: query.files === "true" });
+    const archive = await exports.begin({
+      caller,
+      personId: asking.team?.member.userId ?? asking.userId,
+      base: request.baseUrl,
+      withFiles: query.files === "true",
+    });
     const filename = `gantry-${username}-${new Date().toISOString().slice(0, 10)}.tar.gz`;
     return reply
       .type("application/gzip")

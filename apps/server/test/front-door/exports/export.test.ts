@@ -286,6 +286,10 @@ test("one export of an account runs at a time, and closing the connection stops 
   const second = await w.t.gantry.call("GET", "/api/v2/export", { key: dave });
   expect([second.status, second.headers.get("retry-after")]).toEqual([409, "30"]);
   expect(second.body.detail).toContain("An export of this account is running");
+  const teams = teamCalls(w.t.gantry);
+  await teams.newTeam("dock", "dave");
+  const ofTeam = await fetchExport(dave, "", { "x-gantry-team": "dock" });
+  expect([ofTeam.status, await ofTeam.text()]).toEqual([409, expect.stringContaining("another account")]);
   leaving.abort();
   await waitFor("the export to stop", async () => {
     const again = await fetchExport(dave, "?files=false");
