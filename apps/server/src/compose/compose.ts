@@ -137,7 +137,7 @@ export async function compose(
       isAlone: config.DATABASE_URL === undefined && (shared?.isFirst ?? true),
     });
     await nodes.forget(shared?.gone ?? []);
-    await recordSettings(database, config.GANTRY_ROLE, settingsState(config, proofOf));
+    await recordSettings(database, config.GANTRY_ROLE, settingsState(shared?.config ?? config, proofOf));
     const predictions = await openPredictions({
       database,
       blobs,

@@ -1,9 +1,12 @@
 import type { RequestListener } from "node:http";
+import type { Config } from "../config/config.ts";
 import type { OpenedDatabase } from "../engines/database/index.ts";
 import type { StillThere } from "./stopping.rules.ts";
 
 /** What the supervisor of several processes has for each of them. */
 export interface SharedHome {
+  /** The settings of the whole server, of which each process has its share. */
+  config: Config;
   /** The embedded database, which the supervisor runs. Undefined with an external one. */
   database: OpenedDatabase | undefined;
   /** No node of an earlier start is alive. */

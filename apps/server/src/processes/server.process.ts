@@ -52,8 +52,7 @@ function askMetrics(): Promise<string> {
   });
 }
 
-function configOf({ number, of }: StartMessage): Config {
-  const config = readConfig(process.env, baseFolder);
+function shareOfConfig(config: Config, { number, of }: StartMessage): Config {
   return {
     ...config,
     GANTRY_WORKER_PARALLEL: shareOf(config.GANTRY_WORKER_PARALLEL, number, of),
@@ -63,7 +62,8 @@ function configOf({ number, of }: StartMessage): Config {
 
 function start(message: StartMessage): void {
   const { number, port, databaseUrl, isFirst, gone } = message;
-  const config = configOf(message);
+  const whole = readConfig(process.env, baseFolder);
+  const config = shareOfConfig(whole, message);
   const ownLog = createLog(config.GANTRY_LOG_LEVEL, undefined, { process: number });
   log = ownLog;
   endOnBugs(ownLog);
@@ -74,7 +74,7 @@ function start(message: StartMessage): void {
   }
   const frontListener = createFrontListener(config.GANTRY_PUBLIC_URL, listenerDialects);
   connections = frontListener;
-  const shared: SharedHome = { database, isFirst, gone, metrics: askMetrics };
+  const shared: SharedHome = { config: whole, database, isFirst, gone, metrics: askMetrics };
   const onReady = (ready: Gantry) => {
     gantry = ready;
     tell({ kind: "ready", nodeId: ready.nodeId, lines: startLines(ready, config, port, message.isTerminal) });

@@ -39,6 +39,8 @@ export async function supervise(config: Config, log: Log): Promise<void> {
   const all = () => [...children.values()];
   const serving = () => all().filter(({ state }) => state === "serving");
   const front = createFrontListener(config.GANTRY_PUBLIC_URL, listenerDialects);
+  // A kept connection would stay here, and its client would never reach a process that serves.
+  front.closeAfterAnswers();
   const handOver = createHandOver(all, front.take);
   const scrapes = createScrapes(serving, wanted);
   const listener = createServer({ pauseOnConnect: true, allowHalfOpen: true, noDelay: true }, handOver.give);
@@ -73,14 +75,14 @@ export async function supervise(config: Config, log: Log): Promise<void> {
 
   /** The first process applies the migrations and creates the admin. If it cannot start, no other can. */
   async function startFirst(): Promise<boolean> {
-    const first = await startOne(1, true);
+    const first = startOne(1, true);
     const isUp = await Promise.race([first.isUp, first.child.ended.then(() => false)]);
     if (isUp || stopping !== undefined) return isUp;
     await database?.close();
     process.exit(1);
   }
 
-  async function startOne(number: number, isFirst: boolean): Promise<{ child: Child; isUp: Promise<true> }> {
+  function startOne(number: number, isFirst: boolean): { child: Child; isUp: Promise<true> } {
     const up = Promise.withResolvers<true>();
     const child = startChild(
       {
@@ -99,15 +101,24 @@ export async function supervise(config: Config, log: Log): Promise<void> {
       },
     );
     children.set(number, child);
-    const forgetHelper = await database?.addHelper(child.pid);
+    void nameHelper(child);
     void child.ended.then((exit) => {
       handOver.ended(child);
       scrapes.ended(child);
-      void forgetHelper?.();
       reportNode(child);
       reportExit(child, exit);
     });
     return { child, isUp: up.promise };
+  }
+
+  async function nameHelper({ number, pid, ended }: Child): Promise<void> {
+    try {
+      const forget = await database?.addHelper(pid);
+      await ended;
+      await forget?.();
+    } catch (error) {
+      log.warn({ err: error, process: number, pid }, "GANTRY_HOME could not be updated with a server process");
+    }
   }
 
   function receive(child: Child, message: FromServer, isFirst: boolean): void {
@@ -144,7 +155,7 @@ export async function supervise(config: Config, log: Log): Promise<void> {
   async function keepRunning(number: number, running?: Child): Promise<void> {
     for (let child = running; stopping === undefined; child = undefined) {
       const startedAt = performance.now();
-      child ??= (await startOne(number, false)).child;
+      child ??= startOne(number, false).child;
       const { code } = await child.ended;
       const isSteady = child.nodeId !== undefined && performance.now() - startedAt > steadyMs;
       failures.set(number, code === 0 || isSteady ? 0 : (failures.get(number) ?? 0) + 1);

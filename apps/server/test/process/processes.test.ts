@@ -1,8 +1,9 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { Agent, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { freePort } from "../../src/engines/database/free-port.ts";
 import { connect, type Database } from "../../src/engines/database/index.ts";
 import { isAlive } from "../../src/engines/database/processes.ts";
 import { call, newUser, putModel, send, textModel } from "../proof/client.ts";
@@ -22,9 +23,10 @@ let url: string;
 let database: Database;
 const started = new Set<ServerProcess>();
 
-function start(): ServerProcess {
+function start(port: number): ServerProcess {
   const next = startServer({
     GANTRY_HOME: home,
+    PORT: String(port),
     GANTRY_ADMIN_KEY: clusterAdminKey,
     GANTRY_ALLOW_PRIVATE_NETWORK: "1",
     GANTRY_PROCESSES: "3",
@@ -35,13 +37,30 @@ function start(): ServerProcess {
   return next;
 }
 
+/** What a client with a kept connection saw at `/readyz` during the last start. */
+let readiness: number[];
+
 async function startAll(): Promise<void> {
-  server = start();
-  url = await server.url(180_000);
+  const port = await freePort();
+  url = `http://127.0.0.1:${port}`;
+  server = start(port);
+  readiness = [];
+  const early = openConnection("");
+  const isUp = async () => {
+    const status = await early.get("/readyz").then(
+      (answer) => answer.status,
+      () => 0,
+    );
+    readiness.push(status);
+    return status === 200;
+  };
+  await Promise.all([waitFor("readiness over a kept connection", isUp, 180_000), server.url(180_000)]).finally(
+    early.close,
+  );
   await untilServing(3);
   const { password } = JSON.parse(await readFile(join(home, "postgres.json"), "utf8"));
-  const port = (await readFile(join(home, "postgres", "postmaster.pid"), "utf8")).split("\n")[3];
-  database = connect({ url: `postgres://gantry:${password}@127.0.0.1:${port}/gantry`, poolSize: 2 });
+  const ofDatabase = (await readFile(join(home, "postgres", "postmaster.pid"), "utf8")).split("\n")[3];
+  database = connect({ url: `postgres://gantry:${password}@127.0.0.1:${ofDatabase}/gantry`, poolSize: 2 });
 }
 
 async function metrics(): Promise<Map<string, number>> {
@@ -136,6 +155,7 @@ afterAll(async () => {
 
 describe("three processes on one port", () => {
   test("start as one server", async () => {
+    expect(readiness).toContain(503);
     expect(server.stdout().match(/^Gantry listens on/gm)).toHaveLength(1);
     expect(server.stdout().match(/^Sign in to the console/gm)).toHaveLength(1);
     const figures = await metrics();
@@ -261,6 +281,22 @@ describe("three processes on one port", () => {
         expect(after.get(key), key).toBeGreaterThanOrEqual(value);
     }
     expect(server.stdout()).toContain("A server process has ended");
+  }, 180_000);
+
+  test("are replaced while the home cannot be written, and change no setting", async () => {
+    const [lock, away] = [join(home, "lock"), join(home, "lock-away")];
+    await rename(lock, away);
+    process.kill((await childrenOf(server.pid))[0] ?? 0, "SIGKILL");
+    await waitFor("the warning", () => server.stdout().includes("GANTRY_HOME could not be updated"), 30_000);
+    await untilServing(3);
+    await rename(away, lock);
+    const changes = await database.sql`select entry from audit_records where entry ->> 'action' = 'settings.change'`;
+    expect([...changes]).toEqual([]);
+    // The next start ends the processes that the home names, so all of them must be named again.
+    const unnamed = (await childrenOf(server.pid)).at(-1) ?? 0;
+    process.kill(unnamed, "SIGTERM");
+    await waitFor("it to end", async () => !(await isAlive(unnamed)), 30_000);
+    await untilServing(3);
   }, 180_000);
 
   test("end with a killed supervisor, and SIGTERM lets all of them finish", async () => {

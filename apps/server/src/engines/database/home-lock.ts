@@ -122,8 +122,13 @@ async function hold(dir: string, mine: string, number: number, me: Owner): Promi
       const file = join(dir, `helper.${pid}`);
       if (helper) {
         const draft = join(dir, `draft-${pid}-${performance.now()}`);
-        await writeFile(draft, JSON.stringify({ ...helper, pidNamespace: me.pidNamespace }), { mode: 0o600 });
-        await rename(draft, file);
+        try {
+          await writeFile(draft, JSON.stringify({ ...helper, pidNamespace: me.pidNamespace }), { mode: 0o600 });
+          await rename(draft, file);
+        } catch (error) {
+          await rm(draft, { force: true });
+          throw error;
+        }
       }
       return () => rm(file, { force: true });
     },
