@@ -231,6 +231,7 @@ test("every bytea column is either resealed, a hash or a vector", async () => {
       // Useless without the refresh token that was replaced.
       "oauth_connections.replaced_salt",
       "password_resets.token_hash",
+      "reserved_usernames.hash",
       "retired_key_pairs.secret_hash",
       "sign_in_links.token_hash",
       "triggers.secret_hash",
@@ -421,16 +422,21 @@ describe("gantry rekey with the embedded database", () => {
     const secretsOf = async (address: string) => (await call(address, "GET", "/api/v2/webhooks/secret")).json();
     const secrets = await secretsOf(url);
     expect((await call(url, "PUT", "/api/v2/secrets/openai", { value: "sk-1" })).status).toBe(201);
+    const wanted = { balance_below: 1, budget_percent: 90, webhook: { url: "https://hooks.example.test/notices" } };
+    const notices = await (await call(url, "PUT", "/api/v2/notices/settings", wanted)).json();
+    expect(notices).toMatchObject({ webhook: { url: expect.stringContaining("hooks.example.test") } });
     const old = await readFile(join(home, "secret-key"), "utf8");
     const busy = await gantryCommand(["rekey"], { GANTRY_HOME: home });
     expect([busy.code, busy.stderr]).toEqual([1, expect.stringContaining("Another Gantry is running")]);
     await stop(server);
 
     const done = await gantryCommand(["rekey"], { GANTRY_HOME: home });
-    expect([done.code, done.stdout]).toEqual([0, expect.stringContaining("Re-encrypted 2 secrets")]);
+    expect([done.code, done.stdout]).toEqual([0, expect.stringContaining("Re-encrypted 3 secrets")]);
     expect(await readFile(join(home, "secret-key"), "utf8")).not.toBe(old);
     const again = start({ GANTRY_HOME: home });
-    expect(await secretsOf(await again.url())).toEqual(secrets);
+    const moved = await again.url();
+    expect(await secretsOf(moved)).toEqual(secrets);
+    expect(await (await call(moved, "GET", "/api/v2/notices/settings")).json()).toEqual(notices);
     await stop(again);
     const nowhere = await gantryCommand(["rekey"], { GANTRY_HOME: join(room, "nothing-here") });
     expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringContaining("does not contain Gantry data")]);
