@@ -128,6 +128,30 @@ test("a claim reads few rows however many runs of one user are pending", async (
   await expect(claiming).rejects.toBe(rollback);
 });
 
+test("runs that wait in sequences do not hold up other runs of their user", async () => {
+  const { key } = await newUser({ plan: "free" });
+  const agent = await makeAgent({ goal: "Work." }, key);
+  const { body } = await run(agent, {}, { key });
+  const rollback = new Error("rolled back");
+  const claiming = platform.gantry.database.transaction(async (tx) => {
+    // In each of 20 sequences one run waits for a confirmation, and 100 wait for it. The 21st has only its second run left.
+    await tx`
+      insert into runs (id, agent_id, revision_id, owner_id, user_id, key_id, input, timeout_ms, max_steps, base_url, status,
+        parked, sequence)
+      select 'run_blocked_' || s || '_' || n, agent_id, revision_id, owner_id, user_id, key_id, '{}', 1000, 1, '',
+        case n when 100 then 'running' else 'pending' end, n = 100, 'sequence ' || s
+      from runs, generate_series(101, 121) s, generate_series(100, 200) n where id = ${body.id}`;
+    await tx`delete from runs where id = 'run_blocked_121_100'`;
+    await tx`
+      insert into runs (id, agent_id, revision_id, owner_id, user_id, key_id, input, timeout_ms, max_steps, base_url)
+      select 'run_free', agent_id, revision_id, owner_id, user_id, key_id, '{}', 1000, 1, '' from runs where id = ${body.id}`;
+    const claimed = await tx<{ id: string }[]>`select id from claim_runs('test', 20, 20) order by id`;
+    expect(claimed.map(({ id }) => id)).toEqual(["run_blocked_121_101", "run_free"]);
+    throw rollback;
+  });
+  await expect(claiming).rejects.toBe(rollback);
+});
+
 describe("live descendants of a run", () => {
   test("are limited to 1,000: a call beyond that fails, and the model learns of it", async () => {
     const child = await makeAgent({ goal: "Child." });

@@ -1,19 +1,12 @@
--- Whether a run waits for another run of its sequence: for one that has started, or for an earlier one. Its columns are
--- read with the lock of `claim_runs`, so two runs of a sequence never start together.
-create or replace function waits_in_sequence(run runs)
-returns boolean language sql stable as $$
-  select run.sequence is not null and run.status = 'pending' and exists (
-    select from runs other
-    where other.sequence = run.sequence and other.completed_at is null
-      and (other.status = 'running' or other.id < run.id) and other.id <> run.id)
-$$;
-
 -- Claims at most `wanted` runs for a node. The plan of a user limits its claimed runs over all nodes; further runs stay
 -- pending. Every user's first run comes before any user's second. `spare` limits the runs of users who already have a
 -- claimed run: a node keeps the other slots for users without one.
 create or replace function claim_runs(node text, wanted integer, spare integer)
 returns setof runs language plpgsql
 set plan_cache_mode to 'force_generic_plan' set enable_seqscan to 'off' as $$
+declare
+  -- A node of an earlier version does not know the earlier turns.
+  knows_threads boolean := exists (select from nodes n where n.id = node and n.runs_threads);
 begin
   -- One claim at a time over all nodes. Two at once could both count the same free slot of a user.
   perform pg_advisory_xact_lock(hashtext('gantry.runs.claim'));
@@ -34,14 +27,37 @@ begin
     cross join lateral (
       select first.id, first.root, held.n + row_number() over (order by first.root, first.id) as nth
       from (
-        -- No more are looked at: runs that wait in long sequences must not hold up the claims of other users.
-        select r.id, coalesce(r.ancestors[1], r.id) as root, r as run from runs r
-        where r.user_id = u.user_id and r.holder is null and not r.parked and r.status in ('pending', 'running')
-        order by coalesce(r.ancestors[1], r.id), r.id limit 1000
+        (
+          select r.id, coalesce(r.ancestors[1], r.id) as root from runs r
+          where r.user_id = u.user_id and r.holder is null and not r.parked and r.status in ('pending', 'running')
+            and (r.sequence is null or r.status = 'running') and (r.thread_id is null or knows_threads)
+          order by coalesce(r.ancestors[1], r.id), r.id limit wanted
+        )
+        union all
+        -- The first run of each sequence, unless a run of the sequence has started: the others wait for it. What ended
+        -- before the lock is seen here, so two runs of a sequence never start together. The limit keeps the lock short.
+        select r.id, r.id
+        from (
+          with recursive heads as (
+            (select r.sequence, r.id from runs r
+              where r.user_id = u.user_id and r.holder is null and not r.parked and r.status = 'pending'
+                and r.sequence is not null
+              order by r.sequence, r.id limit 1)
+            union all
+            select next.sequence, next.id from heads h cross join lateral (
+              select r.sequence, r.id from runs r
+              where r.user_id = u.user_id and r.holder is null and not r.parked and r.status = 'pending'
+                and r.sequence is not null and r.sequence > h.sequence
+              order by r.sequence, r.id limit 1) next
+          )
+          select * from heads limit 1000
+        ) head join runs r on r.id = head.id
+        where (r.thread_id is null or knows_threads)
+          and not exists (select from runs other where other.sequence = head.sequence and other.status = 'running')
+          and not exists (
+            select from runs other
+            where other.sequence = head.sequence and other.completed_at is null and other.id < head.id)
       ) first
-      where ((first.run).sequence is null or not waits_in_sequence(first.run))
-        -- A node of an earlier version does not know the earlier turns.
-        and ((first.run).thread_id is null or exists (select from nodes n where n.id = node and n.runs_threads))
       order by first.root, first.id limit greatest(0, least(wanted, p.parallel - held.n))
     ) next
   ), free as (
