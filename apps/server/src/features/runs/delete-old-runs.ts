@@ -1,4 +1,4 @@
-import type { Database, Transaction } from "../../engines/database/database.ts";
+import type { Database, Sql, Transaction } from "../../engines/database/database.ts";
 import { firstIdAt } from "../../kernel/first-id-at.ts";
 import { eraseResultsOfRuns } from "../predictions/index.ts";
 import { deleteTurnsOfRuns } from "../responses/index.ts";
@@ -6,6 +6,12 @@ import { eraseRunPayloads } from "../webhooks/index.ts";
 
 /** Few, because each may have thousands of events. */
 const batch = 50;
+
+/** Whether a run has one below it that has not ended, whose hold must be released first. */
+export const hasLiveDescendant = (sql: Sql, rootId: ReturnType<Sql>) => sql`
+  exists (
+    select from runs b
+    where b.ancestors[1] = ${rootId} and cardinality(b.ancestors) > 0 and b.status in ('pending', 'running'))`;
 
 /**
  * Deletes some runs that ended before a moment, with their descendants, steps, events, confirmations and secrets.
@@ -20,9 +26,7 @@ export async function deleteOldRuns(
     const roots = await tx<{ id: string }[]>`
       select r.id from runs r
       where r.id < ${firstIdAt("run", endedBefore)} and r.completed_at < ${endedBefore} and cardinality(r.ancestors) = 0
-        and not exists (
-          select 1 from runs b
-          where b.ancestors[1] = r.id and cardinality(b.ancestors) > 0 and b.status in ('pending', 'running'))
+        and not ${hasLiveDescendant(tx, tx`r.id`)}
         and (r.thread_id is null or not exists (
           select from threads t where t.user_id = r.user_id and t.id = r.thread_id))
       order by r.id limit ${batch} for update skip locked`;
@@ -41,7 +45,9 @@ export async function deleteOldRuns(
 export async function deleteSomeRunsOf(database: Database, userId: string): Promise<number> {
   return database.transaction(async (tx) => {
     const rows = await tx<{ id: string }[]>`
-      select id from runs where user_id = ${userId} and cardinality(ancestors) = 0 and completed_at is not null
+      select r.id from runs r
+      where r.user_id = ${userId} and cardinality(r.ancestors) = 0 and r.completed_at is not null
+        and not ${hasLiveDescendant(tx, tx`r.id`)}
       limit ${batch}`;
     const roots = rows.map(({ id }) => id);
     const ids = await deleteRuns(tx, roots);

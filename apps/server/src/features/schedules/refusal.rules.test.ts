@@ -16,6 +16,9 @@ it("overload is retried while the due time is on time, then skipped", () => {
   }
   expect(waitedMs).toBeLessThan(onTimeMs);
   expect(judge(limited)).toEqual({ kind: "retry", delayMs: 20_000 });
+  const full = fault("conflict", "The thread is full", { retryable: true });
+  expect(judge(full).kind).toBe("retry");
+  expect(judge(full, { tries: mostTries })).toEqual({ kind: "skip", reason: "The thread is full" });
   expect(judge(limited, { tries: mostTries })).toEqual({ kind: "skip", reason: "Too many requests" });
   expect(judge(new Error("bug"), { tries: mostTries })).toEqual({
     kind: "skip",

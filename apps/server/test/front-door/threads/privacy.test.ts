@@ -25,6 +25,15 @@ test("a confined key sees and uses only threads that it created", async () => {
   const refused = await run(agent, { thread_id: "owners" }, { key });
   expect(refused.status, refused.text).toBe(409);
   expect(platform.llm.requests).toHaveLength(before);
+  // The key would see the turn of another key.
+  const owners = await run(agent, { input: { thing: "owner" }, thread_id: "apps" });
+  expect([owners.status, owners.body.error?.message], owners.text).toEqual([
+    409,
+    expect.stringContaining("another key"),
+  ]);
+  const other = (await platform.gantry.call("POST", "/api/v2/keys", { json })).body.key;
+  expect((await run(agent, { thread_id: "apps" }, { key: other })).status).toBe(409);
+  expect((await run(agent, { thread_id: "apps" }, { key })).body.status).toBe("done");
   expect((await call("DELETE", "/v1/threads/apps", key)).status).toBe(204);
 });
 
@@ -81,6 +90,43 @@ test("deleting a thread deletes its runs and what was said; a live run prevents 
   // The same text then names a new thread.
   await run(agent, { input: { thing: "fresh" }, thread_id });
   expect(platform.llm.requests.at(-1)?.messages).toHaveLength(2);
+});
+
+test("a thread whose sub-agent still runs is not deleted, so that what it holds is released", async () => {
+  const creator = await platform.newUser();
+  const child = await makeAgent(
+    { name: "Child", goal: "Child.", visibility: "public", pricing: { per_run: 0.01 } },
+    creator.key,
+  );
+  const agent = await makeAgent({ goal: "Parent.", tools: [{ type: "agent", agent_id: child, name: "child" }] });
+  const held = gate();
+  platform.llm.script = async ({ messages }) => {
+    if (!messages.some(({ content }) => content?.includes("Child."))) return { calls: [{ name: "child", args: {} }] };
+    await held.promise;
+    return { text: "late" };
+  };
+  const { sql } = platform.gantry.database;
+  const parent = await start(agent, { thread_id: "held" });
+  const runOfChild = async () => {
+    const [row] = await sql<{ id: string; holder: string | null }[]>`
+      select id, holder from runs where ancestors[1] = ${parent} and cardinality(ancestors) > 0`;
+    return row;
+  };
+  await waitFor("the sub-agent", async () => (await runOfChild())?.holder != null && platform.llm.open === 1);
+  const { id } = (await runOfChild()) ?? { id: "" };
+  await sql`
+    insert into nodes (id, heartbeat_at, runs_chats, runs_threads, runs_batches)
+    values ('elsewhere', now() + interval '1 hour', true, true, true)`;
+  await sql`update runs set holder = 'elsewhere', claim = claim + 1 where id = ${id}`;
+  expect((await call("POST", `/v1/runs/${parent}/cancel`)).body.error.type).toBe("cancelled");
+  const refused = await call("DELETE", "/v1/threads/held");
+  expect(refused.status, refused.text).toBe(409);
+  expect(await sql`select from runs where id = ${id}`).toHaveLength(1);
+
+  await sql`delete from nodes where id = 'elsewhere'`;
+  held.open();
+  await waitFor("the end of the sub-agent", async () => (await call("DELETE", "/v1/threads/held")).status === 204);
+  expect((await call("GET", "/api/v2/me")).body.reserved).toBe(0);
 });
 
 test("a thread expires as a whole after its last run; a live or younger one stays", async () => {

@@ -144,6 +144,11 @@ test("a thread belongs to its caller and one agent; wrong ids and a full thread 
   const full = await run(two, { thread_id: "full" });
   expect(full.status, full.text).toBe(409);
   expect(full.body.error.message).toContain("100 runs");
+  await sql`update threads set deleting = true where id = 'bound'`;
+  const deleted = await run(one, { thread_id: "bound" });
+  expect(deleted.body.error.message).toContain("is being deleted");
+  // Schedules try both again.
+  for (const { headers } of [full, deleted]) expect(headers.get("x-service-retryable")).toBe("true");
   await sql`delete from runs where thread_id = 'full' and parked`;
   expect(new Date(own.threads[0]?.expires_at ?? 0).getTime()).toBeGreaterThan(Date.now() + 29 * 86_400_000);
 });

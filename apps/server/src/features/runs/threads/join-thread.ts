@@ -33,8 +33,9 @@ export async function joinThread(
   const title = titleOf(input as Record<string, unknown>);
   const thread = await lockThread(tx, { userId, id, keyId, agentId, title, onlyKeyIds }, mostLiveRuns);
   if (after !== undefined && (!thread || thread.deleting)) throw new ThreadMovedOn();
-  if (!thread || thread.deleting) throw conflict(`The thread ${id} is being deleted. Try again.`);
-  if (after !== undefined && (thread.lastRunId !== after || thread.agentId !== agentId)) throw new ThreadMovedOn();
+  if (!thread || thread.deleting) throw conflict(`The thread ${id} is being deleted. Try again.`, { retryable: true });
+  const isContinued = thread.isInReach && thread.lastRunId === after && thread.agentId === agentId;
+  if (after !== undefined && !isContinued) throw new ThreadMovedOn();
   if (!thread.isInReach) {
     throw conflict(`The thread ${id} was created with another key. Choose another thread_id.`);
   }
@@ -42,11 +43,13 @@ export async function joinThread(
     throw conflict(`The thread ${id} belongs to another agent. Choose another thread_id.`);
   }
   if (thread.liveRuns >= mostLiveRuns) {
-    throw conflict(`The thread ${id} already has ${mostLiveRuns} runs that have not ended. Wait for them.`);
+    throw conflict(`The thread ${id} already has ${mostLiveRuns} runs that have not ended. Wait for them.`, {
+      retryable: true,
+    });
   }
   return run.id > thread.lastRunId ? run : { ...run, id: idAfter("run", thread.lastRunId) };
 }
 
-function conflict(msg: string) {
-  return fault("conflict", msg, { loc: ["body", "thread_id"] });
+function conflict(msg: string, options: { retryable?: boolean } = {}) {
+  return fault("conflict", msg, { loc: ["body", "thread_id"], ...options });
 }

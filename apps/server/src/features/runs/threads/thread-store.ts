@@ -2,6 +2,7 @@ import type { RunPhase, RunStatus } from "@gantry/wire";
 import type { Sql, Transaction } from "../../../engines/database/database.ts";
 import type { Micros } from "../../../kernel/money.ts";
 import { andOfKeys, ofKeys, type Scope } from "../../accounts/index.ts";
+import { hasLiveDescendant } from "../delete-old-runs.ts";
 import type { RunError } from "../run.ts";
 
 /** Runs of a thread run one at a time. */
@@ -13,8 +14,11 @@ export function threadSequence(userId: string, threadId: string): string {
 const own = (sql: Sql, { userId, onlyKeyIds }: Scope) => sql`
   t.user_id = ${userId} and not t.deleting ${andOfKeys(sql, { onlyKeyIds }, sql`t.key_id`)}`;
 
-const hasLiveRun = (sql: Sql) => sql`
-  exists (select from runs live where live.sequence = 'thread ' || t.user_id || ' ' || t.id and live.completed_at is null)`;
+/** A sub-agent's run may end after its root, if its node has died. */
+const hasLiveRun = (sql: Sql) => sql`(
+  exists (select from runs live where live.sequence = 'thread ' || t.user_id || ' ' || t.id and live.completed_at is null)
+  or exists (
+    select from runs root where root.user_id = t.user_id and root.thread_id = t.id and ${hasLiveDescendant(sql, sql`root.id`)}))`;
 
 export interface Thread {
   id: string;
@@ -103,7 +107,7 @@ export async function selectTurns(
 
 export interface JoinedThread {
   agentId: string;
-  /** Created with one of the keys. */
+  /** Created with one of the keys, and not by an application: a key that is limited to models sees all turns. */
   isInReach: boolean;
   lastRunId: string;
   deleting: boolean;
@@ -122,7 +126,9 @@ export async function lockThread(
     values (${userId}, ${id}, ${first.keyId}, ${first.agentId}, ${first.title}) on conflict do nothing`;
   const [thread] = await tx<Omit<JoinedThread, "liveRuns">[]>`
     select agent_id as "agentId", last_run_id as "lastRunId", deleting,
-      ${onlyKeyIds === null ? tx`true` : ofKeys(tx, onlyKeyIds, tx`threads.key_id`)} as "isInReach"
+      ${onlyKeyIds === null ? tx`true` : ofKeys(tx, onlyKeyIds, tx`threads.key_id`)}
+        and (key_id = ${first.keyId} or not exists (
+          select from api_keys k where k.id = threads.key_id and k.models is not null)) as "isInReach"
     from threads
     where user_id = ${userId} and id = ${id} for update`;
   if (!thread) return undefined;
