@@ -116,6 +116,18 @@ describe("the chain", () => {
     expect(hidden).toMatchObject({ intact: false, broken: { seq: now.first } });
   });
 
+  test("is not held by a node that hangs", async () => {
+    await gantry.database.transaction(async (tx) => {
+      await tx`select from audit_chain for update`;
+      const answer = await other.call("PUT", `/api/v2/secrets/waits`, { json: { value: "x" } });
+      expect([answer.status, answer.text]).toEqual([503, expect.stringContaining("Try again")]);
+      await record(tx, { action: "secret.put", object: { id: "hangs" }, ownerId: null });
+      const [set] = await tx`select current_setting('idle_in_transaction_session_timeout') as it`;
+      expect(set?.it).toBe("3s");
+    });
+    await put(other);
+  });
+
   test("has no record of what was rolled back", async () => {
     const before = await ends();
     const rolledBack = gantry.database.transaction(async (tx) => {

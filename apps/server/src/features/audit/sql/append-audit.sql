@@ -1,12 +1,14 @@
 -- Appends a record to the chain. The row of the chain stays locked until the transaction ends, so call this last: then the lock
 -- is held only for the commit, and a transaction that has it waits for no other lock. Times never go back, so that records
--- are in order by both number and time. `verify-chain.ts` computes the same hash.
+-- are in order by both number and time. A node that hangs must not keep all others from recording, so that both waiting for
+-- the row and holding it idle end after three seconds. `verify-chain.ts` computes the same hash.
 create or replace function append_audit(entry_text text) returns bigint language plpgsql as $$
 declare
   chain audit_chain;
   next_at timestamptz;
   next_hash bytea;
 begin
+  perform set_config('lock_timeout', '3s', true), set_config('idle_in_transaction_session_timeout', '3s', true);
   select * into strict chain from audit_chain for update;
   next_at := greatest(clock_timestamp(), chain.at);
   next_hash := sha256(convert_to(concat_ws(E'\n', 'gantry audit 1', chain.seq + 1, encode(chain.hash, 'hex'),
