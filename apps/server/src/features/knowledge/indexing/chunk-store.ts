@@ -89,6 +89,10 @@ export async function endFile(
         select 1 from drive_items i where i.drive_id = f.drive_id and i.path = f.path and i.blob_key = ${blobKey})
     for update of f`;
   if (!before) return false;
+  // A claim may have read the index just before its generation ended.
+  const [current] = await tx`
+    select 1 from drive_indexes where drive_id = ${index.driveId} and generation = ${index.generation} for update`;
+  if (!current) return false;
   await tx`delete from drive_chunks where drive_id = ${index.driveId} and path = ${path}`;
   await tx`delete from drive_index_vectors where drive_id = ${index.driveId} and path = ${path}`;
   for (let from = 0; from < chunks.length; from += rowsAtOnce) {

@@ -76,6 +76,15 @@ test("a version that was replaced is not written, and a lost claim neither", asy
   expect(index?.chunks).toBe(2);
 });
 
+test("a claim of an earlier generation writes nothing", async () => {
+  await add("drv_ann", "/a");
+  const first = await claimed();
+  await sql`update drive_indexes set generation = generation + 1 where drive_id = 'drv_ann'`;
+  expect(await endIndexed(first)).toBe(false);
+  await releaseFile(sql, first, { dueInMs: 0, isTry: false });
+  expect(await endIndexed(await claimed())).toBe(true);
+});
+
 test("the claims of a dead node are free again, and its attempt counts", async () => {
   await add("drv_ann", "/a");
   expect(await claimed(false, "dead")).toMatchObject({ attempts: 1 });
