@@ -175,6 +175,30 @@ describe("documents that are wrong", () => {
     expect(server).toMatchObject({ status: "unauthorized", last_error: expect.stringContaining("another issuer") });
   });
 
+  test("an authorization server that sends the browser to another one is refused, unless it names itself", async () => {
+    const hostile = await startAuthorizationServer();
+    const documents = {
+      issuer: hostile.issuer,
+      authorization_endpoint: `${issuer.issuer}/auth`,
+      token_endpoint: `${hostile.issuer}/token`,
+      registration_endpoint: `${issuer.issuer}/reg`,
+      authorization_response_iss_parameter_supported: false,
+    };
+    hostile.before = (request, response) => {
+      if (!request.url?.startsWith("/.well-known/")) return false;
+      response.setHeader("content-type", "application/json").end(JSON.stringify(documents));
+      return true;
+    };
+    const refused = await registered({ authorization_servers: [hostile.issuer] });
+    expect(refused).toMatchObject({ status: "unauthorized", last_error: expect.stringContaining("RFC 9207") });
+    documents.authorization_response_iss_parameter_supported = true;
+    const asked = await registered({ authorization_servers: [hostile.issuer] });
+    const page = await callback(await signIn(asked.authorization_url, "ann"));
+    expect(page.text).toContain("another authorization server");
+    expect(hostile.asked).not.toContain("authorization_code");
+    await hostile.close();
+  });
+
   test("endpoints without https on public hosts are refused", async () => {
     const server = await registered({ authorization_servers: ["http://login.example.com"] });
     expect(server).toMatchObject({ status: "unauthorized", last_error: expect.stringContaining("https") });

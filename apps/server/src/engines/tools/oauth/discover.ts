@@ -29,14 +29,17 @@ export async function discover(given: Requests, target: Target): Promise<OAuthSe
   if (types.length > 0 && !types.includes("code")) throw unsuited("authorization codes");
   const challenges = textsIn(metadata.code_challenge_methods_supported);
   if (challenges.length > 0 && !challenges.includes("S256")) throw unsuited("PKCE with S256");
+  const sendsIssuer = metadata.authorization_response_iss_parameter_supported === true;
+  const authorizationEndpoint = endpoint(metadata, "authorization_endpoint");
+  if (!sendsIssuer) checkOrigin(authorizationEndpoint, address);
   return {
     issuer: String(metadata.issuer),
-    authorizationEndpoint: endpoint(metadata, "authorization_endpoint"),
+    authorizationEndpoint,
     tokenEndpoint: endpoint(metadata, "token_endpoint"),
     registrationEndpoint: optionalEndpoint(metadata, "registration_endpoint"),
     revocationEndpoint: optionalEndpoint(metadata, "revocation_endpoint"),
     authMethods: textsIn(metadata.token_endpoint_auth_methods_supported),
-    sendsIssuer: metadata.authorization_response_iss_parameter_supported === true,
+    sendsIssuer,
     resource: resource && String(resource.resource),
     scope: challenge.scope ?? (scopes.length > 0 ? scopes.join(" ") : undefined),
     hasOfflineAccess: textsIn(metadata.scopes_supported).includes("offline_access"),
@@ -141,6 +144,19 @@ async function serverMetadata(net: Requests, issuer: string): Promise<Document> 
     }
   }
   throw new OAuthError("protocol", `${origin} does not publish how to authorize (OAuth metadata)`);
+}
+
+/**
+ * A hostile server could send the browser to another authorization server, and redeem the code there itself (mix-up). An
+ * answer that names its issuer (RFC 9207) shows that; without the name, the server may use only addresses of its own.
+ */
+function checkOrigin(authorizationEndpoint: string, issuer: URL): void {
+  const { origin, host } = new URL(authorizationEndpoint);
+  if (origin === issuer.origin) return;
+  throw new OAuthError(
+    "protocol",
+    `The authorization server ${issuer.host} sends people to ${host}, but does not name itself in the answer (RFC 9207), so the answer cannot be trusted`,
+  );
 }
 
 const withoutSlash = (text: unknown) => (typeof text === "string" ? text.replace(/\/$/, "") : undefined);
