@@ -228,6 +228,13 @@ test("settings of sign-in", () => {
     "  GANTRY_OIDC_ISSUER must be set because GANTRY_OIDC_CLIENT_SECRET is set",
   ]);
   expect(faultsOf({ GANTRY_OIDC_ISSUER: provider.GANTRY_OIDC_ISSUER })).toHaveLength(1);
+  const byMail = { ...provider, GANTRY_OIDC_USERNAME_CLAIM: "email", GANTRY_OIDC_LINK_USERS: "1" };
+  for (const GANTRY_OIDC_ALLOWED_DOMAINS of [undefined, "a.test,b.test"]) {
+    expect(faultsOf({ ...byMail, GANTRY_OIDC_ALLOWED_DOMAINS })).toEqual([
+      expect.stringContaining("must name exactly one domain"),
+    ]);
+  }
+  expect(readConfig({ ...byMail, GANTRY_OIDC_ALLOWED_DOMAINS: "a.test" }, "/tmp").GANTRY_OIDC_LINK_USERS).toBe(true);
   for (const GANTRY_TRUSTED_PROXIES of ["proxy.lan", "10.0.0.1:80", "1"]) {
     expect(faultsOf({ GANTRY_TRUSTED_PROXIES })).toEqual([
       "  GANTRY_TRUSTED_PROXIES must be IP addresses and networks, separated by commas",

@@ -95,7 +95,8 @@ export const signInSettings = {
   GANTRY_OIDC_CREATE_USERS: flag("Set to 1 to create a user at the first sign-in of a person."),
   GANTRY_OIDC_LINK_USERS: flag(
     "Set to 1 to link an existing user to the person with the same username. Only for providers where people cannot choose " +
-      "their username. An admin is linked only to a member of GANTRY_OIDC_ADMIN_GROUPS.",
+      "their username. With the claim email, GANTRY_OIDC_ALLOWED_DOMAINS must name exactly one domain. An admin is linked " +
+      "only to a member of GANTRY_OIDC_ADMIN_GROUPS.",
   ),
   GANTRY_OIDC_LOGOUT: flagOn("Set to 0 to stay signed in at the provider when signing out of the console."),
 } as const;

@@ -7,7 +7,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 const shown: Readonly<Record<AuditObjectType, readonly string[]>> = {
   session: ["by", "attempts", "reason"],
   sign_in_link: ["expires_at"],
-  user: ["role", "plan", "disabled", "password", "expires_at", "members"],
+  user: ["role", "plan", "disabled", "password", "expires_at", "issuer", "subject", "members"],
   key: [
     ...["name", "models", "expires_at", "monthly_limit", "daily_limit", "tokens_per_minute", "keep_inputs", "public"],
     "old_valid_until",
@@ -80,5 +80,7 @@ export function originOf(url: string): string {
 }
 
 export function clipped(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+  const shown = text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
+  // PostgreSQL reads no JSON with half of a surrogate pair.
+  return shown.toWellFormed();
 }

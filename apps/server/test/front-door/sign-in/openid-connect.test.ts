@@ -128,6 +128,8 @@ describe("signing in at the provider", () => {
     person("local");
     expect(await enter(newVisitor(gantry), "local")).toBe("/console/");
     expect((await actionsOf(gantry, "local")).slice(-3)).toEqual(["user.link", "user.update", "session.open"]);
+    const [linked] = (await gantry.call("GET", "/api/v2/admin/audit?action=user.link&object=local")).body.results;
+    expect(linked.after).toEqual({ issuer: provider.issuer, subject: "local" });
     person("admin");
     expect(await enter(newVisitor(gantry), "admin")).toBe(problem("name_taken"));
     // The provider says that this person is an admin.
@@ -156,12 +158,14 @@ describe("signing in at the provider", () => {
   });
 
   test("does not link a user by an e-mail address that the provider has not verified", async () => {
-    const env = { ...provider.env, GANTRY_PUBLIC_URL: publicUrl, GANTRY_OIDC_LINK_USERS: "1" };
+    const domain = { GANTRY_OIDC_ALLOWED_DOMAINS: "example.com" };
+    const env = { ...provider.env, ...domain, GANTRY_PUBLIC_URL: publicUrl, GANTRY_OIDC_LINK_USERS: "1" };
     const byMail = await startGantry({ env: { ...env, GANTRY_OIDC_USERNAME_CLAIM: "email" }, beside: gantry });
     await gantry.newUser("mia");
     for (const [verified, landed] of [
-      [{ email_verified: false }, problem("name_taken")],
-      [{}, problem("name_taken")],
+      [{ email_verified: false }, problem("not_allowed")],
+      [{}, problem("not_allowed")],
+      [{ email: "mia@other.example", email_verified: true }, problem("not_allowed")],
       [{ email_verified: true }, "/console/"],
     ] as const) {
       person("mallory", { email: "mia@example.com", ...verified });

@@ -3,6 +3,7 @@ import {
   claimAt,
   groupsOf,
   isAllowed,
+  namesOnePerson,
   neededClaims,
   type OidcRules,
   planOf,
@@ -83,6 +84,13 @@ describe("claims of a provider", () => {
     expect(planOf(groups, { ...rules, planGroups })).toBe("pro");
     expect(planOf(new Set(), { ...rules, planGroups })).toBe("free");
     expect(planOf(new Set(), rules)).toBeUndefined();
+  });
+
+  it("links by an e-mail address only if it is verified, and in one domain", () => {
+    const links = (email_verified: unknown, allowedDomains: string[], usernameClaim = "email") =>
+      namesOnePerson({ email: "anna@b.com", email_verified }, { ...rules, usernameClaim, allowedDomains });
+    expect([links(true, ["b.com"]), links(undefined, [], "preferred_username")]).toEqual([true, true]);
+    expect([links("true", ["b.com"]), links(true, []), links(true, ["a.com", "b.com"])]).toEqual([false, false, false]);
   });
 
   it("needs only what the rules read", () => {

@@ -70,9 +70,15 @@ export function usernameOf(claims: Claims, { usernameClaim }: OidcRules): string
   return usernamePattern.test(name) && !reservedUsernames.includes(name) ? name : undefined;
 }
 
-/** The person may have entered any address, such as that of the user whose name it then has. */
-export function isUnverifiedName({ email_verified: isVerified }: Claims, { usernameClaim }: OidcRules): boolean {
-  return usernameClaim === "email" && isVerified !== true;
+/**
+ * Whether an existing user may be linked by the name. Without verification a person can enter any address,
+ * and `anna@a.com` and `anna@b.com` have one name.
+ */
+export function namesOnePerson(
+  { email_verified: isVerified }: Claims,
+  { usernameClaim, allowedDomains }: OidcRules,
+): boolean {
+  return usernameClaim !== "email" || (isVerified === true && allowedDomains.length === 1);
 }
 
 /** Undefined: the role stays. */

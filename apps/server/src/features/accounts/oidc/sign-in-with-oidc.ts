@@ -84,7 +84,7 @@ async function openSessionOf(
     const found = await userOfIdentity(tx, { identity, groups, rules, now, log });
     if ("problem" in found) return found;
     if (found.hasChanged) await announceChange(tx, found.userId);
-    const session = await openOwnSession(tx, { ...found, way: "oidc", client }, now);
+    const session = await openOwnSession(tx, { ...found, way: "oidc", client }, now, found.done);
     return { ...found, session };
   });
   if ("problem" in opened) {

@@ -2,11 +2,11 @@ import { newId, type RoleName, type SignInProblem } from "@gantry/wire";
 import type { Sql } from "../../../engines/database/database.ts";
 import type { OidcIdentity } from "../../../engines/oidc/oidc.ts";
 import type { Log } from "../../../kernel/log.ts";
-import { actorIs, record } from "../../audit/index.ts";
+import { type AuditEntry, actorIs } from "../../audit/index.ts";
 import { planExists } from "../plans.ts";
 import { maySignIn } from "../sign-in-ways.ts";
 import { findUser, insertUser, isLastAdmin, lockUserAndAdmins, type User, updateUser } from "../store.ts";
-import { isUnverifiedName, type OidcRules, planOf, roleOf, usernameOf } from "./oidc.rules.ts";
+import { namesOnePerson, type OidcRules, planOf, roleOf, usernameOf } from "./oidc.rules.ts";
 import { findIdentity, insertIdentity, lockIdentity } from "./oidc-store.ts";
 
 interface Person {
@@ -17,7 +17,10 @@ interface Person {
   log: Log;
 }
 
-type Found = { problem: SignInProblem } | { userId: string; username: string; hasChanged: boolean };
+/** `done` is to be recorded. */
+type Found =
+  | { problem: SignInProblem }
+  | { userId: string; username: string; hasChanged: boolean; done: readonly AuditEntry[] };
 
 /**
  * The user of a person:
@@ -34,16 +37,23 @@ export async function userOfIdentity(tx: Sql, person: Person): Promise<Found> {
   const known = await findIdentity(tx, identity);
   const username = known ?? usernameOf(identity.claims, rules);
   if (username === undefined) return { problem: "name_invalid" };
-  if (known === undefined) {
-    const problem = await bind(tx, person, username);
-    if (problem) return { problem };
-  }
+  const bound = known === undefined ? await bind(tx, person, username) : undefined;
+  if (typeof bound === "string") return { problem: bound };
   const user = await findUser(tx, username);
   if (!user || !(await isAdmitted(tx, user.id))) return { problem: "disabled" };
-  return { userId: user.id, username, hasChanged: await applyGroups(tx, person, user) };
+  const changed = await applyGroups(tx, person, user);
+  actorIs({ id: user.id, username });
+  const done = [bound, changed].filter((entry) => entry !== undefined);
+  return { userId: user.id, username, hasChanged: changed !== undefined, done };
 }
 
-async function bind(tx: Sql, { identity, groups, rules, now, log }: Person, username: string) {
+/** Locks a user that exists, so that it cannot be disabled meanwhile. */
+async function bind(
+  tx: Sql,
+  { identity, groups, rules, now, log }: Person,
+  username: string,
+): Promise<SignInProblem | AuditEntry> {
+  const { issuer, subject } = identity;
   const user = await findUser(tx, username);
   if (!user) {
     if (!rules.createsUsers) return "no_account";
@@ -52,49 +62,44 @@ async function bind(tx: Sql, { identity, groups, rules, now, log }: Person, user
     const role = roleOf(groups, rules) ?? "user";
     const made = { id, username, role, plan: plan ?? "free", passwordHash: null, createdAt: now };
     if (!(await insertUser(tx, made)) || !(await insertIdentity(tx, identity, id, now))) return "name_taken";
-    actorIs({ id, username });
-    const after = { role, plan: made.plan };
-    await record(tx, { action: "user.create", object: { id, name: username }, ownerId: id, after });
-    return undefined;
+    const after = { role, plan: made.plan, issuer, subject };
+    return { action: "user.create", object: { id, name: username }, ownerId: id, after };
   }
-  if (!rules.linksUsers || user.kind !== "person" || isUnverifiedName(identity.claims, rules)) return "name_taken";
-  if (!(await isAdmitted(tx, user.id))) return "disabled";
-  // `applyGroups` may need this lock. It comes before the records, which lock the end of the audit log.
+  if (!rules.linksUsers || user.kind !== "person" || !namesOnePerson(identity.claims, rules)) return "name_taken";
+  // `applyGroups` may need this lock.
   await lockUserAndAdmins(tx, username);
+  if (!(await isAdmitted(tx, user.id))) return "disabled";
   // People may choose their names at the provider.
   if (user.role === "admin" && roleOf(groups, rules) !== "admin") return "name_taken";
   if (!(await insertIdentity(tx, identity, user.id, now))) return "name_taken";
-  actorIs({ id: user.id, username });
-  await record(tx, { action: "user.link", object: { id: user.id, name: username }, ownerId: user.id });
-  return undefined;
+  const object = { id: user.id, name: username };
+  return { action: "user.link", object, ownerId: user.id, after: { issuer, subject } };
 }
 
 async function isAdmitted(tx: Sql, userId: string): Promise<boolean> {
   return (await tx`select 1 from users where id = ${userId} and ${maySignIn(tx)}`).length > 0;
 }
 
-/** True if the role or the plan has changed. */
-async function applyGroups(tx: Sql, { groups, rules, log }: Person, user: User): Promise<boolean> {
+/** Undefined if the role and the plan stay. */
+async function applyGroups(tx: Sql, { groups, rules, log }: Person, user: User): Promise<AuditEntry | undefined> {
   const wanted: { role: RoleName; plan: string } = {
     role: roleOf(groups, rules) ?? user.role,
     plan: (await knownPlan(tx, planOf(groups, rules), log)) ?? user.plan,
   };
-  if (wanted.role === user.role && wanted.plan === user.plan) return false;
+  if (wanted.role === user.role && wanted.plan === user.plan) return undefined;
   const locked = await lockUserAndAdmins(tx, user.username);
   const current = locked.find(({ id }) => id === user.id) ?? user;
   const keepsRole = current.role === "admin" && isLastAdmin(locked, user.id);
   const role = keepsRole ? current.role : wanted.role;
   if (role !== wanted.role) log.warn({ username: user.username }, "The last active admin keeps the role");
   await updateUser(tx, user.id, { ...current, ...wanted, role, passwordHash: undefined });
-  actorIs({ id: user.id, username: user.username });
-  await record(tx, {
+  return {
     action: "user.update",
     object: { id: user.id, name: user.username },
     ownerId: user.id,
     before: { role: current.role, plan: current.plan },
     after: { role, plan: wanted.plan },
-  });
-  return true;
+  };
 }
 
 /** A plan that an admin has deleted must not keep people out. */

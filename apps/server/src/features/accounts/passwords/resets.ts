@@ -49,17 +49,15 @@ export async function usePasswordReset(
   const passwordHash = await hasher.run(() => hashPassword(password));
   const session = await database.transaction(async (tx) => {
     const now = clock.now();
-    if (!(await takeReset(tx, tokenHash, now))) throw uselessLink();
+    // The user is locked before its link, as in a change of the password.
     await setPasswordHash(tx, user.userId, passwordHash);
+    if (!(await takeReset(tx, tokenHash, now))) throw uselessLink();
     await endSessions(tx, user.userId, now, {});
     await announceChange(tx, user.userId);
     await actorIsUser(tx, user.userId);
-    await record(tx, {
-      action: "user.reset_password",
-      object: { id: user.userId, name: user.username },
-      ownerId: user.userId,
-    });
-    return openOwnSession(tx, { ...user, way: "password", client }, now);
+    const object = { id: user.userId, name: user.username };
+    const done = [{ action: "user.reset_password", object, ownerId: user.userId } as const];
+    return openOwnSession(tx, { ...user, way: "password", client }, now, done);
   });
   forgetUser(user.userId);
   return { session, device: newDeviceMark(signIn.vault, user.userId) };
