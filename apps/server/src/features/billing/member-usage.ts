@@ -34,17 +34,21 @@ export async function readMemberUsage(
       const text = "By member, the range is at most 31 days. Choose a shorter range.";
       throw fault("value_error", text, { loc: ["query", "from_date"] });
     }
+    const rows = tx`
+      (select * from usage where ${usageIn(tx, everythingOf(teamId), withinRows(span, marks))}) u
+      left join api_keys k on k.id = u.key_id left join users person on person.id = k.member_id
+      ${memberId === undefined ? tx`` : tx`where k.member_id = ${memberId}`}`;
     const entries = await tx<(MemberUsage & { total: number })[]>`
       select person.username as member, count(*) filter (where not is_sale(u.model_name))::int as requests,
         count(*) filter (where u.status >= 400 and u.status <> 499)::int as errors,
         coalesce(sum(u.input_tokens), 0)::bigint as "inputTokens",
         coalesce(sum(u.output_tokens), 0)::bigint as "outputTokens",
         sum(u.price_micros)::bigint as spent, (count(*) over ())::int as total
-      from (select * from usage where ${usageIn(tx, everythingOf(teamId), withinRows(span, marks))}) u
-      left join api_keys k on k.id = u.key_id left join users person on person.id = k.member_id
-      ${memberId === undefined ? tx`` : tx`where k.member_id = ${memberId}`}
-      group by person.username order by spent desc, person.username limit ${limit} offset ${offset}`;
-    return { entries, total: entries[0]?.total ?? 0 };
+      from ${rows} group by person.username order by spent desc, person.username limit ${limit} offset ${offset}`;
+    if (entries[0] || offset === 0) return { entries, total: entries[0]?.total ?? 0 };
+    const [{ total }] = await tx<[{ total: number }]>`
+      select count(*)::int as total from (select from ${rows} group by person.username) members`;
+    return { entries, total };
   });
 }
 

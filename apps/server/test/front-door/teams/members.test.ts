@@ -110,6 +110,8 @@ test("the budget of a member bounds all its keys, and its usage is listed by mem
   const ofMark = { member: "mark", requests: 5, spent: 0.15 };
   await expect.poll(() => usage(own("olga"))).toEqual([ofMark, { member: "mira", requests: 2, spent: 0.06 }]);
   expect(await usage(lab("mark"))).toEqual([ofMark]);
+  const beyond = await own("olga").made("GET", "/api/v2/teams/lab/usage?by=member&page=9");
+  expect(beyond.body).toMatchObject({ results: [], total_count: 2, total_pages: 1 });
   const seen = (await own("mira").made("GET", members)).body.results;
   expect(seen.map(({ username, spent }: { username: string; spent: number | null }) => [username, spent])).toEqual([
     ["anna", null],
