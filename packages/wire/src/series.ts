@@ -51,9 +51,14 @@ export const seriesRecord = z.object({
         name: z
           .string()
           .describe(
-            "The metric, its part (`p50`, `p95`, `input`, `output`, `cached`, `average`, `peak`), or the group.",
+            "The metric, its part (`p50`, `p95`, `input`, `output`, `cached`, `average`, `peak`, `lowest`), or the group. Empty for predictions without a key and for keys without a name.",
           ),
-        id: z.string().nullable().describe("The id of the key with `group_by=key`. Otherwise null."),
+        id: z
+          .string()
+          .nullable()
+          .describe(
+            "The id of the key with `group_by=key`. Otherwise null, as for `other` and for predictions without a key.",
+          ),
         values: z
           .array(value)
           .describe("One for each time. Null if it is unknown or, for `latency`, without predictions."),

@@ -46,7 +46,7 @@ async function readUsage(tx: Transaction, whose: Whose, request: UsageRequest): 
   return recordOf(request, steps, named, total);
 }
 
-/** The rest of the groups has the name `other`, which is not the id of a key. */
+/** The rest of the groups has the name `other`, which is not the id of a key. Without a key, the name is empty. */
 async function withKeyNames(tx: Transaction, userId: string, lines: readonly Line[]): Promise<Line[]> {
   const names = await selectKeyNames(
     tx,
@@ -54,7 +54,7 @@ async function withKeyNames(tx: Transaction, userId: string, lines: readonly Lin
     lines.map(({ name }) => name),
   );
   return lines.map((line) =>
-    line.name === "other" ? line : { ...line, id: line.name, name: names.get(line.name) ?? line.name },
+    line.name === "other" ? line : { ...line, id: line.name || null, name: names.get(line.name) ?? line.name },
   );
 }
 

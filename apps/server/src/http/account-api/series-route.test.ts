@@ -58,7 +58,7 @@ describe("GET /api/v2/series", () => {
     ]);
     expect(await lines("metric=requests&group_by=key")).toEqual([
       ["key_gone", "key_gone", [1, 0, 1]],
-      ["", "", [0, 0, 1]],
+      ["", null, [0, 0, 1]],
       ["app", confined.id, [1, 0, 0]],
     ]);
     expect(await lines("metric=requests&group_by=status")).toEqual([
