@@ -1,16 +1,16 @@
 import type { Gzip } from "node:zlib";
 
 /** The least that a client must take of an archive, before compression, while the server waits for it. */
-export interface Pace {
+interface Pace {
   bytesPerSecond: number;
   /** Over this time of waiting. */
   windowMs: number;
 }
 
 /** A slower client must not keep others from their export. */
-export const leastPace: Pace = { bytesPerSecond: 16_000, windowMs: 60_000 };
+const leastPace: Pace = { bytesPerSecond: 16_000, windowMs: 60_000 };
 
-export interface Client {
+interface Client {
   /** Throws if the client has left. */
   check(): void;
   /** Resolves once the client can take more. Rejects if it has left or is too slow. */

@@ -82,7 +82,7 @@ export async function selectFiles(
     order by f.id desc`;
 }
 
-export interface FileCount {
+interface FileCount {
   total: number;
   /** Set if a search did not read older files of the range. */
   searchedFrom: Date | null;
