@@ -11,4 +11,4 @@ export const ownSchema: SchemaFiles = {
  * Programs that do not know this migration refuse an upgraded database. Each version raises it to the last migration of
  * the version before, so that you can go back one version.
  */
-export const oldestToKnow = "0001-baseline.sql";
+export const oldestToKnow = "0006-providers.sql";

@@ -23,10 +23,14 @@ export interface ServerProcess {
 
 /**
  * The server as an operator starts it: a separate process with only the given settings. `prefix` is a command that
- * executes its remaining arguments.
+ * executes its remaining arguments, `program` the main file of another version.
  */
-export function startServer(env: Record<string, string>, prefix: readonly string[] = []): ServerProcess {
-  const [file = process.execPath, ...args] = [...prefix, process.execPath, mainFile];
+export function startServer(
+  env: Record<string, string>,
+  prefix: readonly string[] = [],
+  program: string = mainFile,
+): ServerProcess {
+  const [file = process.execPath, ...args] = [...prefix, process.execPath, program];
   const child: ChildProcess = spawn(file, args, {
     env: { ...ofTests, PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", PORT: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
