@@ -69,10 +69,12 @@ create type key_limits as (
   minute_used bigint, more bigint, more_tokens bigint
 );
 
--- `prediction_arrival` with the tokens that it reserves; null if they were not counted.
+-- `prediction_arrival` with the tokens that it reserves, null if they were not counted, and whether the id was promised
+-- before, so that the prediction may have been accepted already.
 create type arriving_prediction as (
   id text, user_id text, key_id text, model_id text, model_name text, route text, high_priority boolean,
   reservation bigint, queue_seconds double precision, purpose text, run_id text, must_be_covered boolean,
   sponsored boolean, hand_free boolean, input text, pricing text, bounds text, base_url text, webhook_destination text,
-  webhook_target text, door text, backend text, actor_id text, tokens bigint
+  webhook_target text, door text, backend text, actor_id text, tokens bigint,
+  promised boolean
 );

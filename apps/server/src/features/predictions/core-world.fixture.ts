@@ -66,7 +66,8 @@ export type Verdict =
   | "rate_limit"
   | "token_limit"
   | "too_many_tokens"
-  | "too_many_parallel";
+  | "too_many_parallel"
+  | "accepted_before";
 
 /** `rate` is null for calls of runs, which do not count as requests, and for plans without a limit. */
 export interface Decision {

@@ -27,6 +27,8 @@ export interface ArrivingPrediction {
   reservation: Micros;
   /** Set for keys with a limit of tokens: what the prediction may use, and the limit. */
   tokens?: { reserved: number; limit: number } | undefined;
+  /** The id was known before, so a prediction may have been accepted under it: then this one is refused. */
+  promised?: boolean;
   /** Refused unless the balance and the key's month cover the whole reservation: its payer did not start it. */
   mustBeCovered?: boolean;
   /** The user is not the owner of the key, and pays for calls of that key's run. */
@@ -103,7 +105,8 @@ export type Refusal =
   | "token_limit"
   | "too_many_tokens"
   | "too_many_parallel"
-  | "run_lost";
+  | "run_lost"
+  | "accepted_before";
 
 export interface Decision {
   verdict: "run" | "wait" | Refusal;

@@ -4,6 +4,7 @@ import { sleep } from "../../../kernel/sleep.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Terms } from "../../billing/index.ts";
 import type { Model } from "../../models/index.ts";
+import { KeyTakenOver } from "../idempotency/idempotency.ts";
 import { type ArrivingPrediction, type Decision, type Refusal, type Route, stopReasons } from "../prediction.ts";
 import type { PredictionWriter } from "./write-predictions.ts";
 
@@ -21,7 +22,10 @@ export interface Admitted {
 
 export type Admit = (arrival: ArrivingPrediction) => Promise<Admitted>;
 
-const refusals: Record<Refusal, (decision: Decision, arrival: ArrivingPrediction) => Fault> = {
+const refusals: Record<
+  Exclude<Refusal, "accepted_before">,
+  (decision: Decision, arrival: ArrivingPrediction) => Fault
+> = {
   key_gone: () => fault("unauthorized", "Invalid API key"),
   model_retired: () => fault("not_found", "Project not found"),
   model_inactive: () => fault("forbidden", "Project is not active"),
@@ -96,6 +100,7 @@ export function createAdmission({
     const decision = await writer.decide(arrival);
     const { verdict } = decision;
     if (verdict === "run" || verdict === "wait") return { starts: verdict === "run", rate: figuresOf(decision) };
+    if (verdict === "accepted_before") throw new KeyTakenOver();
     const refusal = refusals[verdict](decision, arrival);
     telemetry.admissionRefused(refusal.type);
     throw refusal;

@@ -183,6 +183,30 @@ describe("writing predictions", () => {
     expect(await asked).toEqual(["run_lost"]);
   });
 
+  test("under a promised id, only one prediction is ever accepted", async () => {
+    const { sql } = own.database;
+    const again = async (one: ArrivingPrediction) => (await verdicts([{ ...one, promised: true }]))[0];
+    const first = { ...arrival(0, 0), promised: true };
+    expect(await verdicts([first])).toEqual(["run"]);
+    expect(await again(first)).toBe("accepted_before");
+    await write([], [ending(first.id, 1)]);
+    expect(await again(first)).toBe("accepted_before");
+    await sql`
+      with gone as (delete from ended_predictions where id = ${first.id} returning *)
+      insert into deleted_predictions (id, user_id, created_at) select id, user_id, created_at from gone`;
+    expect(await again(first)).toBe("accepted_before");
+    const line = arrival(0, 0);
+    await sql`
+      with batch as (
+        insert into batches (id, user_id, key_id, endpoint, input_file_id, base_url, expires_at)
+        values ('batch_1', ${users[0]}, ${keys[0]}, '/v1/embeddings', 'file_1', '', now()) returning id
+      )
+      insert into batch_lines (batch_id, line, custom_id, prediction_id, start_byte, bytes, status)
+      select id, 1, 'a', ${line.id}, 0, 1, 0 from batch`;
+    expect(await again(line)).toBe("accepted_before");
+    expect(await sql`select 1 from live_predictions where id = any (${[first.id, line.id]})`).toEqual([]);
+  });
+
   test("a freed slot goes to a waiting client", async () => {
     const runners = Array.from({ length: 8 }, () => arrival(0, 1, 0));
     await write(runners, []);

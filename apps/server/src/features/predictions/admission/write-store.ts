@@ -85,6 +85,7 @@ const arrivalFields = (one: ArrivingPrediction): Field[] => [
   undefined,
   undefined,
   one.tokens?.reserved,
+  one.promised,
 ];
 
 /** In the order of the type `prediction_end`. */

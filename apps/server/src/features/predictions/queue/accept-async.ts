@@ -62,18 +62,9 @@ const firstClaim = 1;
  */
 export async function acceptAsync(
   deps: AsyncDeps,
-  {
-    predictionId: id = newId("prediction"),
-    holdsKey,
-    caller,
-    model,
-    input: asked,
-    base,
-    door,
-    origin,
-    batch,
-  }: AsyncRequest,
+  { predictionId, holdsKey, caller, model, input: asked, base, door, origin, batch }: AsyncRequest,
 ): Promise<{ predictionId: string; rate: RateFigures | undefined }> {
+  const id = predictionId ?? newId("prediction");
   const { terms: usual, input } = await planQueued(deps, { caller, model }, asked);
   const terms = batch ? termsInBatch(usual, model.manifest.pricing.batch_factor) : usual;
   const stored = await storeInput(deps.blobs, id, input);
@@ -100,6 +91,7 @@ export async function acceptAsync(
       highPriority: input.user?.high_priority ?? false,
       reservation: reservationOf(terms),
       tokens: tokensOf(caller, terms),
+      promised: predictionId !== undefined,
       purpose: "run",
       queueSeconds: batch?.queueSeconds ?? model.manifest.max_queue_seconds,
       hasSlot: slot !== undefined,

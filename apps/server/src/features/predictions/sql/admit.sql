@@ -93,6 +93,8 @@ begin
       d := array_position(model_ids, a.model_id); m := ms[d];
     end if;
     verdict := case
+      -- Before the limits, because their refusals would end a line of a batch that has a result.
+      when a.promised and is_accepted(a.id) then 'accepted_before'
       when a.run_id is not null and not is_next_call(a.run_id, a.id, node) then 'run_lost'
       when u is null or y is null then 'key_gone'
       when d is null or m.is_retired then 'model_retired'
@@ -255,6 +257,16 @@ $$;
 create or replace function is_next_call(run text, call text, node text) returns boolean language plpgsql as $$
 begin
   return exists (select 1 from runs r where r.id = run and r.holder = node and r.call_id = call);
+end $$;
+
+-- Whether the prediction was accepted before, or its line of a batch ended without it. The wallet must be locked, so that no
+-- end of the prediction commits meanwhile.
+create or replace function is_accepted(prediction text) returns boolean language plpgsql as $$
+begin
+  return exists (select 1 from live_predictions p where p.id = prediction)
+    or exists (select 1 from ended_predictions p where p.id = prediction)
+    or exists (select 1 from deleted_predictions p where p.id = prediction)
+    or exists (select 1 from batch_lines l where l.prediction_id = prediction and l.status is not null);
 end $$;
 
 -- Whether the prices reserved for the run and its ancestors cover the shortfall: they must not refuse their own calls.

@@ -29,6 +29,6 @@ begin
   select replace(replace(b.decisions::text, '"token_limit"', '"rate_limit"'), '"too_many_tokens"', '"no_funds"')::json,
     b.ended, b.ended_models, b.grants, b.wake, b.jobs, b.more
   into decisions, ended, ended_models, grants, wake, jobs, more
-  from write_batch(array(select row(a.*, null)::arriving_prediction from unnest(arrivals) a), users, keys, models, ends,
+  from write_batch(array(select row(a.*, null, null)::arriving_prediction from unnest(arrivals) a), users, keys, models, ends,
     node, case when date_trunc('month', today)::date = month_now then today else month_now end, slots, with_more, lazily) b;
 end $$;
