@@ -9,6 +9,8 @@ create table batches (
   metadata json,
   -- Of the request that created the batch; links in results begin with it.
   base_url text not null,
+  -- False: inputs of its predictions are not kept with their results.
+  keep_inputs boolean not null default true,
   --   validating ──► in_progress ──► finalizing ──► completed | expired
   --        └─► failed     └──► cancelling ──┴──────► cancelled
   status text not null default 'validating' check (status in ('validating', 'failed', 'in_progress', 'finalizing',

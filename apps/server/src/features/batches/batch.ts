@@ -47,6 +47,8 @@ export interface Batch {
   inputFileId: string;
   metadata: Record<string, string> | null;
   baseUrl: string;
+  /** False: inputs of its predictions are not kept with their results. */
+  keepsInputs: boolean;
   status: BatchStatus;
   errors: readonly LineError[] | null;
   total: number;
@@ -104,6 +106,8 @@ export interface LineRequest {
   body: Record<string, unknown>;
   batchId: string;
   predictionId: string;
+  /** Whether the batch allows to keep its input. */
+  keepsInput: boolean;
   caller: Caller;
   signal: AbortSignal;
 }

@@ -97,8 +97,9 @@ async function feedLine(
   const { database, predictions, protocol } = deps;
   const { predictionId } = line;
   line.body ??= await bodyOf(deps, batch, line, file);
-  const { id: batchId, endpoint } = batch;
-  const asked = { endpoint, body: line.body, batchId, predictionId, caller, signal };
+  if (!line.body) return { kind: "stop", code: "input_file_not_found" };
+  const { id: batchId, endpoint, keepsInputs: keepsInput } = batch;
+  const asked = { endpoint, body: line.body, batchId, predictionId, keepsInput, caller, signal };
   const prepared = await protocol.prepare(asked).catch((error: unknown) => asRefusal(error));
   if (prepared instanceof Fault) return refuse(deps, batch, line, prepared);
   const { store, discard, ...request } = prepared;

@@ -22,6 +22,7 @@ export interface NewBatchRequest {
   inputFileId: string;
   metadata: Record<string, string> | null;
   baseUrl: string;
+  keepsInputs: boolean;
 }
 
 /** Batches of the OpenAI protocol. Callers see their own, and confined keys only those that they created. */

@@ -6,16 +6,19 @@ import type { Batch } from "./batch.ts";
 /** For a row `b` of `batches`. */
 export const batchColumns = (sql: Sql) => sql`
   b.id, b.user_id as "userId", b.key_id as "keyId", b.endpoint, b.input_file_id as "inputFileId", b.metadata,
-  b.base_url as "baseUrl", b.status, b.errors, b.total, b.completed, b.failed, b.output_file_id as "outputFileId",
-  b.error_file_id as "errorFileId", b.created_at as "createdAt", b.in_progress_at as "inProgressAt",
-  b.expires_at as "expiresAt", b.finalizing_at as "finalizingAt", b.cancelling_at as "cancellingAt",
-  b.ended_at as "endedAt"`;
+  b.base_url as "baseUrl", b.keep_inputs as "keepsInputs", b.status, b.errors, b.total, b.completed, b.failed,
+  b.output_file_id as "outputFileId", b.error_file_id as "errorFileId", b.created_at as "createdAt",
+  b.in_progress_at as "inProgressAt", b.expires_at as "expiresAt", b.finalizing_at as "finalizingAt",
+  b.cancelling_at as "cancellingAt", b.ended_at as "endedAt"`;
 
 /** A key limited to models sees the batches that it created, and a member of a team its own. */
 const inScope = (sql: Sql, { userId, onlyKeyIds }: Scope) => sql`
   b.user_id = ${userId} ${andOfKeys(sql, { onlyKeyIds }, sql`b.key_id`)}`;
 
-export type NewBatch = Pick<Batch, "id" | "userId" | "keyId" | "endpoint" | "inputFileId" | "metadata" | "baseUrl">;
+export type NewBatch = Pick<
+  Batch,
+  "id" | "userId" | "keyId" | "endpoint" | "inputFileId" | "metadata" | "baseUrl" | "keepsInputs"
+>;
 
 /** Undefined if the user has `most` batches under way. The lock keeps two requests from both counting the same. */
 export async function insertBatch(
@@ -26,9 +29,9 @@ export async function insertBatch(
   await tx`select pg_advisory_xact_lock(hashtext(${`gantry.batches.${row.userId}`}))`;
   const metadata = row.metadata === null ? null : JSON.stringify(row.metadata);
   const [made] = await tx<Batch[]>`
-    insert into batches as b (id, user_id, key_id, endpoint, input_file_id, metadata, base_url, expires_at)
+    insert into batches as b (id, user_id, key_id, endpoint, input_file_id, metadata, base_url, keep_inputs, expires_at)
     select ${row.id}, ${row.userId}, ${row.keyId}, ${row.endpoint}, ${row.inputFileId}, ${metadata}::text::json,
-      ${row.baseUrl}, clock_timestamp() + make_interval(secs => ${windowSeconds})
+      ${row.baseUrl}, ${row.keepsInputs}, clock_timestamp() + make_interval(secs => ${windowSeconds})
     where (select count(*) from batches where user_id = ${row.userId} and ended_at is null) < ${most}
     returning ${batchColumns(tx)}`;
   return made;

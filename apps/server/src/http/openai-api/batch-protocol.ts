@@ -75,8 +75,8 @@ async function textModel(deps: Deps, { caller, body }: Line) {
   throw fault("value_error", "Agents do not answer in batches. Create a run instead.", { loc: ["body", "model"] });
 }
 
-function commonOf({ batchId, body }: Line): Required<Pick<PreparedLine, "origin">> {
-  return { origin: { id: batchId, keepsInput: body.store !== false } };
+function commonOf({ batchId, keepsInput, body }: Line): Required<Pick<PreparedLine, "origin">> {
+  return { origin: { id: batchId, keepsInput: keepsInput && body.store !== false } };
 }
 
 async function prepareChat(deps: Deps, line: Line): Promise<PreparedLine> {

@@ -2,9 +2,11 @@ import type { BatchRecord } from "@gantry/wire";
 import { doorOperations } from "@gantry/wire/operations";
 import { scopeOf } from "../../features/accounts/index.ts";
 import type { Batch } from "../../features/batches/index.ts";
+import { isRecord } from "../../kernel/is-record.ts";
 import type { DoorRoutes } from "../doors/doors.ts";
+import { originOf } from "../foundation/request-origin.ts";
 import { route } from "../foundation/route.ts";
-import { pageOf } from "./files-routes.ts";
+import { neverExpires, pageOf } from "./files-routes.ts";
 
 const { createBatch, listBatches, readBatch, cancelBatch } = doorOperations;
 
@@ -12,7 +14,10 @@ const { createBatch, listBatches, readBatch, cancelBatch } = doorOperations;
 export const batchesRoutes: DoorRoutes = (app, { batches }) => {
   route(app, createBatch, async ({ caller, body, request }) => {
     const { input_file_id: inputFileId, endpoint, metadata = null } = body;
-    const batch = await batches.create({ caller, endpoint, inputFileId, metadata, baseUrl: request.baseUrl });
+    if (isRecord(request.body) && request.body.output_expires_after != null) throw neverExpires("output_expires_after");
+    const { keepsInput: keepsInputs } = originOf(request);
+    const { baseUrl } = request;
+    const batch = await batches.create({ caller, endpoint, inputFileId, metadata, baseUrl, keepsInputs });
     return batchToWire(batch);
   });
 

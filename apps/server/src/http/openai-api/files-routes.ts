@@ -82,7 +82,9 @@ async function receiveFile(
     const form = await readMultipart(request.raw, {
       signal,
       onFile: async ({ name, filename, body }) => {
-        if (name !== "file") throw unknownField(name);
+        if (name !== "file") {
+          throw fault("extra_forbidden", "Send one file, in the field file.", { loc: ["body", name] });
+        }
         if (stored) throw fault("extra_forbidden", "The field was given twice", { loc: ["body", "file"] });
         stored = await protocolFiles.store({
           ownerId: userId,
@@ -115,8 +117,8 @@ function checkFields(fields: ReadonlyMap<string, unknown>): void {
       ctx: { expected: ["batch"] },
     });
   }
-  const other = [...fields.keys()].find((name) => name !== "purpose");
-  if (other !== undefined) throw unknownField(other);
+  const expiry = [...fields.keys()].find((name) => /^expires_after\b/.test(name));
+  if (expiry !== undefined) throw neverExpires(expiry);
 }
 
 function refuseTooLong({ maxBytes }: Pick<ProtocolFiles, "maxBytes">, length: number): void {
@@ -129,9 +131,10 @@ function missing(name: string, ctx?: Record<string, unknown>): Fault {
   return fault("missing", "Field required", { loc: ["body", name], ...(ctx && { ctx }) });
 }
 
-function unknownField(name: string): Fault {
-  const msg = "The field is not supported. Send file and purpose.";
-  return fault("extra_forbidden", msg, { loc: ["body", name], ctx: { expected: ["file", "purpose"] } });
+/** Ignoring the field would keep a file for longer than its owner wants. */
+export function neverExpires(name: string): Fault {
+  const msg = `Files do not expire after a chosen time. Leave out ${name}, and delete the file when you do not need it.`;
+  return fault("extra_forbidden", msg, { loc: ["body", name] });
 }
 
 function fileToWire({ id, size, createdAt, filename, purpose }: ProtocolFile): ProtocolFileRecord {

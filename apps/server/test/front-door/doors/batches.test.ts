@@ -198,6 +198,7 @@ test.each([
   ["purpose", { purpose: "assistants" }],
   ["purpose", {}],
   ["expires_after[anchor]", { purpose: "batch", "expires_after[anchor]": "created_at" }],
+  ["other", { purpose: "batch", other: new Blob(["{}"]) }],
 ])("an upload with a wrong %s is refused and leaves nothing", async (param, fields) => {
   const key = await gantry.newUser("uploader");
   const form = { ...fields, file: new Blob(["{}"]) };
@@ -210,11 +211,39 @@ test.each([
   ["endpoint", 400, { endpoint: "/v1/images/generations" }],
   ["completion_window", 400, { completion_window: "1h" }],
   ["input_file_id", 404, { input_file_id: "file_none" }],
+  ["output_expires_after", 400, { output_expires_after: { anchor: "created_at", seconds: 3_600 } }],
 ])("a batch with a wrong %s is refused", async (param, status, change) => {
   const { id } = await uploadLines(client, [chatLine(model, "x")]);
   const json = { input_file_id: id, endpoint: "/v1/chat/completions", completion_window: "24h", ...change };
   const answer = await gantry.call("POST", "/v1/batches", { json });
   expect([answer.status, answer.body.error.param], answer.text).toEqual([status, param]);
+});
+
+test("unknown fields are ignored", async () => {
+  const form = { purpose: "batch", note: "x", file: new Blob([JSON.stringify(chatLine(model, "noted"))]) };
+  const file = await gantry.call("POST", "/v1/files", { form });
+  expect(file.status, file.text).toBe(200);
+  const asked = { input_file_id: file.body.id, endpoint: "/v1/chat/completions", completion_window: "24h" };
+  const batch = await gantry.call("POST", "/v1/batches", { json: { ...asked, note: "x", output_expires_after: null } });
+  expect(batch.status, batch.text).toBe(200);
+  await endOf(client, batch.body.id);
+});
+
+test("Gantry-Keep-Input: false on a batch holds for all its lines", async () => {
+  const { id } = await uploadLines(client, [
+    chatLine(model, "private"),
+    chatLine(model, "shut", "shut", { store: false }),
+  ]);
+  const asked = { input_file_id: id, endpoint: "/v1/chat/completions", completion_window: "24h" } as const;
+  const keptOf = async (batchId: string) => {
+    const results = await resultsOf(client, (await endOf(client, batchId)).output_file_id);
+    const shown = results.map(({ response }) => gantry.call("GET", `/api/v2/predictions/${response?.request_id}`));
+    return (await Promise.all(shown)).map(({ body }) => body.input !== null);
+  };
+  const made = await client.batches.create(asked);
+  expect(await keptOf(made.id)).toEqual([true, false]);
+  const secretive = await client.batches.create(asked, { headers: { "gantry-keep-input": "false" } });
+  expect(await keptOf(secretive.id)).toEqual([false, false]);
 });
 
 test("files are read, kept while a batch needs them, and deleted", async () => {
