@@ -21,9 +21,11 @@ interface DialogProps {
 
 export function Dialog({ open, onClose, title, description, wide = false, staysOpen = false, children }: DialogProps) {
   const opener = useRef<Element>(null);
-  const keep = (event: Event) => {
-    if (staysOpen) event.preventDefault();
-  };
+  /** A form with input that closing would lose, until it is saved and gone. */
+  const edited = useRef<Element>(null);
+  const isEdited = () => edited.current?.isConnected ?? false;
+  const [isAsking, setAsking] = useState(false);
+  if (isAsking && !open) setAsking(false);
   return (
     <Radix.Root open={open} onOpenChange={(isOpen) => isOpen || onClose()}>
       <Radix.Portal>
@@ -31,8 +33,19 @@ export function Dialog({ open, onClose, title, description, wide = false, staysO
         <Radix.Content
           className={`fixed top-1/2 left-1/2 z-40 max-h-[88vh] w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-lg border border-line bg-panel p-5 shadow-xl ${wide ? "max-w-3xl" : "max-w-lg"}`}
           {...(!description && { "aria-describedby": undefined })}
-          onEscapeKeyDown={keep}
-          onInteractOutside={keep}
+          onInput={({ currentTarget, target }) => {
+            // React also bubbles the input of dialogs that this one has opened.
+            if (!(target instanceof Element) || !currentTarget.contains(target)) return;
+            edited.current = target.closest("form") ?? edited.current;
+          }}
+          onEscapeKeyDown={(event) => {
+            if (!staysOpen && !isEdited()) return;
+            event.preventDefault();
+            if (!staysOpen) setAsking(true);
+          }}
+          onInteractOutside={(event) => {
+            if (staysOpen || isEdited()) event.preventDefault();
+          }}
           onOpenAutoFocus={(event) => {
             opener.current = document.activeElement;
             const field = event.target instanceof Element && event.target.querySelector<HTMLElement>(firstField);
@@ -61,6 +74,16 @@ export function Dialog({ open, onClose, title, description, wide = false, staysO
             )}
           </div>
           {children}
+          {isAsking && (
+            <Dialog open title="Discard your changes?" onClose={() => setAsking(false)}>
+              <div className="flex justify-end gap-2">
+                <Button onClick={() => setAsking(false)}>Keep editing</Button>
+                <Button kind="danger" onClick={onClose}>
+                  Discard
+                </Button>
+              </div>
+            </Dialog>
+          )}
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
