@@ -78,3 +78,40 @@ test("a schedule is created, run, paused, edited and deleted", async ({ gantry, 
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await page.getByText("No schedules yet").waitFor();
 }, 120_000);
+
+test("a schedule of another user's agent asks again when the price changes", async ({ gantry, pageOf }) => {
+  await putModel(gantry, "llm", textModel(llm.url));
+  const [maker, buyer] = [await gantry.newUser("price-maker"), await gantry.newUser("price-buyer")];
+  const agent = await putAgent(
+    gantry,
+    { name: "Sold", model: "admin/llm", visibility: "public", pricing: { per_run: 0.2 } },
+    maker,
+  );
+  const made = await gantry.call("POST", `/v1/agents/${agent}/schedules`, {
+    key: buyer,
+    json: { name: "Nightly", cron: "0 3 * * *", input: {}, expected_price: 0.2 },
+  });
+  expect(made.status, made.text).toBe(201);
+  await gantry.call("PATCH", `/v1/agents/${agent}`, { key: maker, json: { pricing: { per_run: 0.3 } } });
+  await gantry.call("POST", `/v1/agents/${agent}/publish`, { key: maker, json: {} });
+  const page = await pageOf(buyer);
+  const stored = async () => (await gantry.call("GET", "/v1/schedules", { key: buyer })).body.schedules[0];
+  await page.goto("/console/automations");
+  await schedule(page, "Nightly").getByText("Each run now costs $0.30").waitFor();
+  await schedule(page, "Nightly").getByRole("button", { name: "Accept $0.30" }).click();
+  await toast(page, "Price accepted").waitFor();
+  expect(await stored()).toMatchObject({ expected_price: 0.3, enabled: true });
+
+  // Edited input is not lost by a click beside the dialog or by Escape.
+  await schedule(page, "Nightly").getByRole("button", { name: "Edit Nightly" }).click();
+  const name = page.getByRole("dialog", { name: "Edit schedule" }).getByLabel("Name");
+  await name.fill("Every night");
+  await page.mouse.click(5, 5);
+  await name.press("Escape");
+  await page.getByRole("button", { name: "Keep editing" }).click();
+  expect(await name.inputValue()).toBe("Every night");
+  await name.press("Escape");
+  await page.getByRole("button", { name: "Discard" }).click();
+  await soon(() => page.getByRole("dialog").count()).toBe(0);
+  expect(await stored()).toMatchObject({ name: "Nightly" });
+});

@@ -20,6 +20,8 @@ const routes: readonly [pattern: RegExp, text: string][] = [
   [/\b(store a new one|Store it again) with PUT \/v1\/connectors\/idp\b/g, "$1 under Identity tenant"],
   [/ can store it with PUT \/api\/v2\/secrets\/\{name\}/g, " can save it under Secrets"],
   [/ can store it with PUT \/api\/v2\/admin\/secrets\/\{name\}/g, " can save it as a secret for everyone"],
+  // The console has a button for it.
+  [/ To accept it, change expected_price and enable the schedule\./g, ""],
   [/, of which (\$[\d.,]+) is reserved\b/g, ", of which $1 is on hold"],
 ];
 

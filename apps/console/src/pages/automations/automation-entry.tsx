@@ -1,8 +1,10 @@
 import type { ScheduleRecord, TriggerRecord } from "@gantry/sdk";
 import type { ReactNode } from "react";
+import { readableMessage } from "../../ui/api-messages.rules.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/link.tsx";
 import { Notice } from "../../ui/notice.tsx";
+import { NewPrice, useNewPrice } from "./new-price.tsx";
 
 const states = {
   active: <Badge tone="good">Active</Badge>,
@@ -34,6 +36,7 @@ export function AutomationEntry({
   children,
 }: AutomationEntryProps) {
   const { status, paused_reason, agent_id, agent_name } = of;
+  const price = useNewPrice(of);
   return (
     <li aria-label={label} className="flex flex-col gap-3 p-4">
       <div className="flex flex-wrap items-center justify-between gap-2">
@@ -56,9 +59,11 @@ export function AutomationEntry({
         </div>
         {actions}
       </div>
-      {status === "paused" && (
+      {price !== undefined && <NewPrice of={of} kind={kind} price={price} />}
+      {status === "paused" && price === undefined && (
         <Notice tone="warn" title="Paused">
-          {paused_reason ?? `Gantry paused this ${kind}.`} Fix the cause, then choose Resume.
+          {paused_reason ? readableMessage(paused_reason) : `Gantry paused this ${kind}.`} Fix the cause, then choose
+          Resume.
         </Notice>
       )}
       {children}

@@ -25,9 +25,10 @@ export function EditSchedule({ schedule, onClose }: EditScheduleProps) {
   const agent = useQuery(agentQuery(schedule.agent_id));
   const schema = usePublishedSchema(agent.data);
   if (agent.data && schema) {
+    const price = isOwn(agent.data) ? {} : { price: agent.data.pricing.per_run };
     return (
       <ScheduleDialog
-        agent={{ id: agent.data.id, name: agent.data.name, schema }}
+        agent={{ id: agent.data.id, name: agent.data.name, schema, ...price }}
         schedule={schedule}
         onClose={onClose}
       />

@@ -39,12 +39,9 @@ export function ScheduleDialog({ agent, schedule, onClose }: ScheduleDialogProps
   const saving = useMutation({
     meta: { showsFailure: true },
     mutationFn: (values: Record<string, unknown>) => {
-      const body = { ...scheduleBody(entered), input: values };
-      if (schedule) return api.schedules.update(schedule.id, body);
-      return api.schedules.create(agent.id, {
-        ...body,
-        ...(agent.price !== undefined && { expected_price: agent.price }),
-      });
+      const price = agent.price === undefined ? {} : { expected_price: agent.price };
+      const body = { ...scheduleBody(entered), input: values, ...price };
+      return schedule ? api.schedules.update(schedule.id, body) : api.schedules.create(agent.id, body);
     },
     async onSuccess() {
       await queries.invalidateQueries({ queryKey: ["schedules"] });

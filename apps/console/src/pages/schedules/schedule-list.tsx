@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Pause, Pencil, Play, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
+import { readableMessage } from "../../ui/api-messages.rules.ts";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmButton } from "../../ui/dialog.tsx";
 import { Facts } from "../../ui/facts.tsx";
@@ -99,7 +100,7 @@ function Times({ schedule }: { schedule: ScheduleRecord }) {
                   <Moment at={last_skipped_at} />
                   {/* The notice above has said it. */}
                   {skipped_reason && skipped_reason !== paused_reason && (
-                    <span className="text-muted"> · {skipped_reason}</span>
+                    <span className="text-muted"> · {readableMessage(skipped_reason)}</span>
                   )}
                 </span>,
               ],
