@@ -34,6 +34,25 @@ test("a drive is renamed, indexed and searched, and failed files have reasons", 
   await page.keyboard.press("Escape");
   await result.waitFor();
 
+  // A version that an agent wrote meanwhile is not replaced.
+  await result.getByRole("link", { name: "/travel.md" }).click();
+  const file = page.getByRole("dialog", { name: "travel.md" });
+  await file.getByRole("button", { name: "Edit" }).click();
+  const path = `/v1/drives/${drive}/files/travel.md`;
+  await gantry.call("DELETE", path);
+  await upload("/travel.md", "Written by an agent");
+  await file.getByLabel("Content").fill("Trains only");
+  await file.getByRole("button", { name: "Save" }).click();
+  await file.getByText("Someone else changed it meanwhile.").waitFor();
+  await file.getByRole("button", { name: "Cancel" }).click();
+  await file.getByText("Written by an agent").waitFor();
+  await file.getByRole("button", { name: "Edit" }).click();
+  await file.getByLabel("Content").fill("Trains only");
+  await file.getByRole("button", { name: "Save" }).click();
+  await toast(page, "travel.md saved").waitFor();
+  expect((await gantry.call("GET", path)).text).toBe("Trains only");
+  await page.keyboard.press("Escape");
+
   await page.getByRole("button", { name: "Rebuild" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Rebuild" }).click();
   await toast(page, "Indexing all files again").waitFor();

@@ -1,6 +1,9 @@
 import type { DriveFileHead } from "@gantry/sdk";
 import { queryOptions, useQuery } from "@tanstack/react-query";
+import { Pencil } from "lucide-react";
+import { useState } from "react";
 import { api } from "../../api/client.ts";
+import { Button } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { bytes } from "../../ui/format.ts";
@@ -10,6 +13,7 @@ import { useBlobUrl } from "../../ui/use-blob-url.ts";
 import { DeleteFileButton } from "./delete-buttons.tsx";
 import { DownloadButton } from "./download-button.tsx";
 import { nameOf } from "./drive-path.rules.ts";
+import { FileEditor } from "./file-editor.tsx";
 import { isMarkdown, languageOf, maxTextBytes, previewKind, textFrom } from "./file-preview.rules.ts";
 
 type Preview = { head: DriveFileHead; image?: Blob; text?: string };
@@ -40,6 +44,8 @@ interface FileDialogProps {
 export function FileDialog({ driveId, path, onClose }: FileDialogProps) {
   const preview = useQuery(previewQuery(driveId, path));
   const head = preview.data?.head;
+  const [isEditing, setEditing] = useState(false);
+  const text = preview.data && wholeText(preview.data);
   return (
     <Dialog
       open
@@ -48,13 +54,36 @@ export function FileDialog({ driveId, path, onClose }: FileDialogProps) {
       title={nameOf(path)}
       description={head ? `${bytes(head.size)}, ${head.content_type}` : path}
     >
-      <Loaded query={preview}>{(data) => <PreviewContent name={nameOf(path)} {...data} />}</Loaded>
-      <div className="mt-4 flex flex-wrap justify-end gap-2">
-        <DeleteFileButton driveId={driveId} path={path} onDeleted={onClose} />
-        <DownloadButton driveId={driveId} path={path} />
-      </div>
+      {isEditing && head && text !== undefined ? (
+        <FileEditor
+          file={{ driveId, path, text, type: head.content_type, etag: head.etag }}
+          onDone={() => {
+            setEditing(false);
+            void preview.refetch();
+          }}
+        />
+      ) : (
+        <>
+          <Loaded query={preview}>{(data) => <PreviewContent name={nameOf(path)} {...data} />}</Loaded>
+          <div className="mt-4 flex flex-wrap justify-end gap-2">
+            <DeleteFileButton driveId={driveId} path={path} onDeleted={onClose} />
+            {text !== undefined && (
+              <Button icon={<Pencil size={14} />} onClick={() => setEditing(true)}>
+                Edit
+              </Button>
+            )}
+            <DownloadButton driveId={driveId} path={path} />
+          </div>
+        </>
+      )}
     </Dialog>
   );
+}
+
+/** Undefined: the text is cut, or its bytes would not be the same when written. */
+function wholeText({ head, text }: Preview): string | undefined {
+  if (head.size === 0) return previewKind(head.content_type, 1) === "text" ? "" : undefined;
+  return text !== undefined && new Blob([text]).size === head.size ? text : undefined;
 }
 
 function PreviewContent({ name, head, image, text }: Preview & { name: string }) {
