@@ -56,6 +56,27 @@ export function changesOf(before: AgentDraft, after: AgentDraft): Partial<AgentD
   return Object.fromEntries(changed.map((field) => [field, after[field]])) as Partial<AgentDraft>;
 }
 
+export interface Rebased {
+  draft: AgentDraft;
+  /** Fields that only the newer version changed. */
+  taken: readonly (keyof AgentDraft)[];
+  /** Fields that both changed: the draft keeps its own. */
+  kept: readonly (keyof AgentDraft)[];
+}
+
+/** The changes from `base` to `draft`, made to a version that was saved meanwhile. */
+export function rebased(base: AgentDraft, saved: AgentDraft, draft: AgentDraft): Rebased {
+  const own = changesOf(base, draft) ?? {};
+  const merged = { ...saved, ...own };
+  const theirs = Object.keys(changesOf(base, saved) ?? {}) as (keyof AgentDraft)[];
+  const differing = changesOf(saved, merged) ?? {};
+  return {
+    draft: merged,
+    taken: theirs.filter((field) => !(field in own)),
+    kept: theirs.filter((field) => field in differing),
+  };
+}
+
 const isText = (value: unknown) => typeof value === "string";
 const isTool = (value: unknown) => {
   if (!isRecord(value)) return isText(value);

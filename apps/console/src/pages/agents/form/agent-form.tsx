@@ -4,11 +4,11 @@ import { CodeArea, Field } from "../../../ui/field.tsx";
 import { fieldErrors } from "../../../ui/field-errors.rules.ts";
 import { pretty, readObject } from "../../../ui/json.rules.ts";
 import { LeaveGuard } from "../../../ui/leave-guard.tsx";
-import { Failure } from "../../../ui/notice.tsx";
-import { type AgentDraft, instructionParts, readDraft } from "./agent-draft.rules.ts";
+import { Failure, Notice } from "../../../ui/notice.tsx";
+import { type AgentDraft, changesOf, instructionParts, readDraft } from "./agent-draft.rules.ts";
 import { AgentFields } from "./agent-fields.tsx";
 import { currentErrors, draftFaults } from "./draft-faults.rules.ts";
-import type { EditedDraft } from "./use-agent-draft.ts";
+import type { EditedDraft, Merged } from "./use-agent-draft.ts";
 
 interface AgentFormProps {
   edited: EditedDraft;
@@ -38,6 +38,8 @@ export function AgentForm({ edited, agentId, label, busy, error, sent, hasTried,
   const [json, setJson] = useState<string>();
   const read = json === undefined ? undefined : readJson(json);
   const fault = read && "fault" in read ? read.fault : undefined;
+  // A version that was saved elsewhere has changed the draft.
+  if (read && "draft" in read && changesOf(read.draft, draft) && json !== pretty(draft)) setJson(pretty(draft));
   const refused = fieldErrors(busy ? undefined : error, json === undefined ? shownFields : []);
   const errors = { ...currentErrors(refused.of, sent, draft), ...draftFaults(draft, hasTried) };
   const isRefused = refused.rest !== undefined && sent === draft;
@@ -75,6 +77,7 @@ export function AgentForm({ edited, agentId, label, busy, error, sent, hasTried,
             JSON
           </Mode>
         </fieldset>
+        {edited.merged && <SavedElsewhere {...edited.merged} />}
         {isRefused && <Failure error={refused.rest} />}
         {json === undefined ? (
           <AgentFields draft={draft} errors={errors} inputs={inputs} agentId={agentId} onChange={change} />
@@ -106,6 +109,16 @@ export function AgentForm({ edited, agentId, label, busy, error, sent, hasTried,
       </form>
       {aside}
     </div>
+  );
+}
+
+function SavedElsewhere({ taken, kept }: Merged) {
+  const list = (fields: Merged["taken"]) => fields.map((field) => field.replaceAll("_", " ")).join(", ");
+  return (
+    <Notice tone="warn" title="A newer version was saved while you were editing">
+      {taken.length > 0 && <p>Added to your draft: {list(taken)}.</p>}
+      {kept.length > 0 && <p>Saving replaces the newer version of: {list(kept)}.</p>}
+    </Notice>
   );
 }
 

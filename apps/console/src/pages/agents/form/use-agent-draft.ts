@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { type AgentDraft, changesOf } from "./agent-draft.rules.ts";
+import { type AgentDraft, changesOf, type Rebased, rebased } from "./agent-draft.rules.ts";
 import { followGoal, type GoalField, withField, withoutField } from "./goal-fields.rules.ts";
 
 /** Input fields that the editor added while the goal was typed. */
@@ -9,10 +9,14 @@ export interface GoalInputs {
   undo(name: string): void;
 }
 
+export type Merged = Pick<Rebased, "taken" | "kept">;
+
 export interface EditedDraft {
   draft: AgentDraft;
   isDirty: boolean;
   inputs: GoalInputs;
+  /** What became of changes that were saved elsewhere during the edit. */
+  merged: Merged | undefined;
   change(part: Partial<AgentDraft>): void;
 }
 
@@ -20,24 +24,29 @@ interface Edit {
   draft: AgentDraft;
   added: readonly string[];
   declined: readonly string[];
+  merged?: Merged | undefined;
 }
 
 const unedited = (draft: AgentDraft): Edit => ({ draft, added: [], declined: [] });
 
-/** The draft in the form. A version that was saved elsewhere replaces it, unless it has changes of its own. */
-export function useAgentDraft(saved: AgentDraft): EditedDraft {
+/** The draft in the form, on top of the version saved last. `sent`: what was saved here. */
+export function useAgentDraft(saved: AgentDraft, sent?: AgentDraft): EditedDraft {
   const [base, setBase] = useState(saved);
   const [edit, setEdit] = useState(() => unedited(saved));
   const { draft, added, declined } = edit;
   if (changesOf(base, saved)) {
     setBase(saved);
-    const isKept = changesOf(base, draft) && changesOf(saved, draft);
-    setEdit(isKept ? edit : unedited(saved));
+    const { draft: after, taken, kept } = rebased(base, saved, draft);
+    const isOwn = sent !== undefined && !changesOf(sent, saved);
+    if (!changesOf(saved, after)) setEdit(unedited(saved));
+    else if (isOwn) setEdit({ ...edit, draft: after, merged: undefined });
+    else setEdit({ ...edit, draft: after, merged: { taken, kept } });
   }
   const setSchema = (input_schema: AgentDraft["input_schema"], rest: Partial<Edit>) =>
     setEdit({ ...edit, ...rest, draft: { ...draft, input_schema } });
   return {
     draft,
+    merged: edit.merged,
     isDirty: changesOf(saved, draft) !== undefined,
     inputs: {
       added,

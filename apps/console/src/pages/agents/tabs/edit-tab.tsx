@@ -16,8 +16,6 @@ export function EditTab({ agent }: { agent: AgentRecord }) {
   const navigate = useNavigate({ from: "/agents/$agentId" });
   const queries = useQueryClient();
   const saved = draftOf(agent);
-  const edited = useAgentDraft(saved);
-  const { draft, isDirty } = edited;
   const [hasTried, setTried] = useState(false);
   const saving = useMutation({
     meta: { showsFailure: true },
@@ -27,6 +25,8 @@ export function EditTab({ agent }: { agent: AgentRecord }) {
       await queries.invalidateQueries({ queryKey: ["agents"] });
     },
   });
+  const edited = useAgentDraft(saved, saving.variables);
+  const { draft, isDirty } = edited;
   const isReady = () => {
     setTried(true);
     return Object.keys(draftFaults(draft, true)).length === 0;
