@@ -128,6 +128,12 @@ export const mutations = [
     ["a key's reservations are written", "s.reserved_micros + k.more\n", "s.reserved_micros\n"],
     ["a day's reservations are written", "s.reserved_micros + k.more where", "s.reserved_micros where"],
   ]),
+  ...rules(
+    "admission",
+    `${predictions}sql/admit.sql`,
+    [`${predictions}admission/write-predictions.test.ts`],
+    [["a promised id is accepted once", "when a.promised and is_accepted(a.id) then", "when false then"]],
+  ),
   ...rules("settlement", `${predictions}sql/end.sql`, core, [
     ["a charge stays within its reservation", "e.price := least(e.price, l.reserved_micros);", ""],
     ["only the current claim settles", "x.claim = e.claim and", ""],

@@ -56,7 +56,7 @@ create table batch_lines (
   bytes integer not null,
   -- Fields of the request that its answer needs.
   asked json,
-  -- Of the ended prediction, or of a refused request. 0: it never ran.
+  -- Of the ended prediction, or of a refused request. 0: it never ran. 410: its result was deleted before it was counted.
   status smallint,
   -- Of a request that was refused, as the protocol writes it.
   refusal json,

@@ -24,7 +24,7 @@ export const stopReasons = {
   batch_expired: "This request could not be executed before the completion window expired.",
   batch_cancelled: "This request was not executed, because the batch was cancelled.",
   insufficient_quota:
-    "This request was not executed, because the balance or the key's monthly limit was used up. Add credit, then send it in another batch.",
+    "This request was not executed, because the balance or a budget of the key was used up. Add credit, then send it in another batch.",
   invalid_api_key:
     "This request was not executed, because the API key that created the batch is no longer valid. Send it in another batch with another key.",
   input_file_not_found: "This request was not executed, because the input file no longer exists.",

@@ -18,14 +18,13 @@ export interface UnfedLine extends FedLine {
 /** Read and held in memory at once. */
 const mostReadBytes = 8 * 1024 * 1024;
 
-/** Reads the next lines of the file and stores where they are. Undefined at the end of the file. */
+/** Reads the next lines of the file and stores where they are. Undefined if the bytes of the file are lost. */
 export async function takeLines(
   { database, files, protocol }: BatchesDeps,
   batch: ClaimedBatch,
   file: { key: string; size: number },
   most: number,
 ): Promise<UnfedLine[] | undefined> {
-  if (batch.nextByte >= file.size) return undefined;
   const stream = await files.open(file, batch.nextByte);
   if (!stream) return undefined;
   const lines: (NewLine & UnfedLine)[] = [];
@@ -79,7 +78,13 @@ export async function feedLines(
     // A key never moves to another user.
     if (!caller || caller.userId !== batch.userId) return { kind: "stop", code: "invalid_api_key" };
     const some = lines.slice(0, fedTogether);
-    const fed = await Promise.all(some.map((line) => feedLine(deps, batch, line, { ...feeding, caller })));
+    feeding.signal.throwIfAborted();
+    // All of them must settle before the claim is given up, because the next one begins with the lines that were not fed.
+    const settled = await Promise.allSettled(some.map((line) => feedLine(deps, batch, line, { ...feeding, caller })));
+    const fed = settled.map((one) => {
+      if (one.status === "rejected") throw one.reason;
+      return one.value;
+    });
     const left = some.filter((_, n) => fed[n]?.kind !== "fed");
     lines.splice(0, some.length, ...left);
     const halt = fed.find((one): one is Fed => one.kind !== "fed");
@@ -115,7 +120,7 @@ async function feedLine(
     });
     return { kind: "fed" };
   } catch (error) {
-    if (error instanceof KeyTakenOver) throw new LostClaim();
+    if (error instanceof KeyTakenOver && !(await renewClaim(database.sql, batch, leaseMs))) throw new LostClaim();
     if (!(error instanceof Fault)) {
       // The line may have been accepted, by this claim or by an earlier one that was slow.
       const unfed = await selectUnfed(database.sql, batch.id);
@@ -156,19 +161,18 @@ async function refuse(
   return { kind: "fed" };
 }
 
+/** Undefined if the bytes of the file are lost. */
 async function bodyOf(
   { files }: BatchesDeps,
   { endpoint }: ClaimedBatch,
   { line, startByte, bytes }: FedLine,
   { key }: { key: string },
-): Promise<Record<string, unknown>> {
+): Promise<Record<string, unknown> | undefined> {
   const stream = await files.open({ key, size: startByte + bytes }, startByte);
-  if (stream) {
-    for await (const found of readLines(stream, { line, byte: startByte })) {
-      const read = readLine(found, endpoint);
-      if (!isLineError(read)) return read.body;
-      break;
-    }
+  if (!stream) return undefined;
+  for await (const found of readLines(stream, { line, byte: startByte })) {
+    const read = readLine(found, endpoint);
+    return isLineError(read) ? undefined : read.body;
   }
-  throw new Error(`line ${line} of a batch can no longer be read`);
+  return undefined;
 }

@@ -19,6 +19,9 @@ export interface Progress {
   secondsLeft: number;
 }
 
+/** A line whose result was deleted before it was counted. */
+const deletedStatus = 410;
+
 /** Counts the lines whose predictions have ended, and renews the claim. Undefined if the claim was lost. */
 export async function countEnded(sql: Sql, claim: Claim, leaseMs: number): Promise<Progress | undefined> {
   const [row] = await sql<Progress[]>`
@@ -27,7 +30,8 @@ export async function countEnded(sql: Sql, claim: Claim, leaseMs: number): Promi
         select o.line, o.prediction_id from batch_lines o where o.batch_id = own.id and o.status is null offset 0
       ) l cross join lateral (
         -- Keeps the planner from reading all results.
-        select p.status from ended_predictions p where p.id = l.prediction_id offset 0
+        select p.status from ended_predictions p where p.id = l.prediction_id
+        union all select ${deletedStatus}::smallint from deleted_predictions p where p.id = l.prediction_id offset 0
       ) e
     ), ended as (
       update batch_lines l set status = o.status from own, over o where l.batch_id = own.id and l.line = o.line

@@ -94,7 +94,7 @@ export function openBatches({ database, files }: { database: Database; files: Pr
     async deleteOld(before) {
       const old = await selectOldBatches(sql, before, deletedAtOnce);
       for (const { id, userId } of old) {
-        await files.deleteResults(userId, id);
+        await files.deleteResults(userId, await files.listResults(userId, id));
         await deleteBatch(sql, id);
       }
       return { dropped: old.length, more: old.length === deletedAtOnce };

@@ -45,16 +45,22 @@ export function startBatches(deps: BatchesDeps): BatchWorker {
   async function workOn(batch: ClaimedBatch): Promise<void> {
     const lost = new AbortController();
     const signal = AbortSignal.any([stopping.signal, lost.signal]);
+    const lose = () => lost.abort(new LostClaim());
+    let lease = setTimeout(lose, leaseMs);
     const renewing = repeat(
       async () => {
-        if (!(await renewClaim(sql, batch, leaseMs))) lost.abort(new LostClaim());
+        const askedAt = performance.now();
+        if (!(await renewClaim(sql, batch, leaseMs))) return lose();
+        clearTimeout(lease);
+        lease = setTimeout(lose, leaseMs - (performance.now() - askedAt));
       },
       renewEveryMs,
+      // The next pass tries again, until the lease is over and another node may have the batch.
       () => {},
     );
     let pauseMs = 0;
     try {
-      await workOnBatch(deps, batch, { turnMs, signal });
+      pauseMs = await workOnBatch(deps, batch, { turnMs, signal });
     } catch (error) {
       if (error instanceof LostClaim) return;
       if (error !== shuttingDown) {
@@ -64,6 +70,7 @@ export function startBatches(deps: BatchesDeps): BatchWorker {
       }
     } finally {
       await renewing.stop();
+      clearTimeout(lease);
     }
     // If this fails, the claim ends with its lease.
     await releaseClaim(sql, batch, pauseMs).catch(() => {});

@@ -1,3 +1,4 @@
+import { Fault } from "../../kernel/errors.ts";
 import { sleep } from "../../kernel/sleep.ts";
 import { everythingOf } from "../accounts/index.ts";
 import type { ProtocolFile } from "../files/index.ts";
@@ -15,10 +16,12 @@ const mostOpen = 100;
 const mostAtOnce = 25;
 const shortPauseMs = 50;
 const longestPauseMs = 1_000;
+const longestSleepMs = leaseMs / 4;
 
 /**
  * Works on a batch until it ends, or until its turn is over. Everything is stored, so another node continues at any point:
- * a line is written before its prediction, which has the same id on every node.
+ * a line is written before its prediction, which has the same id on every node. Returns how long the batch should wait for
+ * its next turn.
  *
  *     read lines ──► write rows ──► queue predictions ──► count ended ──► write results
  *          ▲                                                  │
@@ -28,43 +31,71 @@ export async function workOnBatch(
   deps: BatchesDeps,
   batch: ClaimedBatch,
   { turnMs, signal }: { turnMs: number; signal: AbortSignal },
-): Promise<void> {
+): Promise<number> {
   const { sql } = deps.database;
-  const file = await deps.files.find(everythingOf(batch.userId), batch.inputFileId).catch(() => undefined);
-  if (batch.status === "validating" && !(await validate(deps, batch, file, signal))) return;
+  const file = await findInput(deps, batch);
+  if (batch.status === "validating" && !(await validate(deps, batch, file, signal))) return 0;
   const turnEnd = performance.now() + turnMs;
   let unfed: UnfedLine[] = await selectUnfed(sql, batch.id);
+  let limitedUntil = 0;
   for (let pauseMs = 0; ; ) {
     signal.throwIfAborted();
     const progress = await countEnded(sql, batch, leaseMs);
     if (!progress) throw new LostClaim();
     if (progress.isExpired && progress.stopCode === null) await stopBatch(sql, batch, "batch_expired");
-    if (progress.isExpired || progress.stopCode !== null) {
-      if (await endLines(deps, batch, progress)) return finish(deps, batch, signal);
+    const isStopped = progress.isExpired || progress.stopCode !== null;
+    const isRead = file ? batch.nextByte >= file.size : hasAllLines(batch, progress);
+    const isOver = isStopped ? await endLines(deps, batch, progress) : isRead && progress.open === 0;
+    if (isOver) {
+      await finish(deps, batch, signal);
+      return 0;
+    }
+    const now = performance.now();
+    // Not longer, because the next turn also notices that the batch was cancelled.
+    if (now > turnEnd) return Math.min(Math.max(0, limitedUntil - now), longestSleepMs);
+    if (isStopped) {
       await sleep(shortPauseMs * 4, signal);
       continue;
     }
-    const isRead = batch.nextByte >= (file?.size ?? 0);
-    if (isRead && progress.open === 0 && unfed.length === 0) return finish(deps, batch, signal);
-    if (performance.now() > turnEnd && unfed.length === 0) return;
     pauseMs = progress.ended > 0 ? shortPauseMs : Math.min(longestPauseMs, Math.max(shortPauseMs, pauseMs * 1.5));
     const free = mostOpen - progress.open;
+    let isLost = !file && (!isRead || unfed.length > 0);
     if (file && unfed.length === 0 && !isRead && free >= mostAtOnce) {
-      unfed = (await takeLines(deps, batch, file, free)) ?? [];
-      if (unfed.length > 0) pauseMs = shortPauseMs;
+      const taken = await takeLines(deps, batch, file, free);
+      if (!taken) isLost = true;
+      else if (taken.length > 0) [unfed, pauseMs] = [taken, shortPauseMs];
     }
+    if (isLost) await stopBatch(sql, batch, "input_file_not_found");
     if (file && unfed.length > 0) {
       const fed = await feedLines(deps, batch, unfed, { file, secondsLeft: progress.secondsLeft, signal });
       if (fed.kind === "stop") await stopBatch(sql, batch, fed.code);
-      if (fed.kind === "wait") pauseMs = Math.max(fed.pauseMs, pauseMs);
+      if (fed.kind === "wait") {
+        pauseMs = Math.max(fed.pauseMs, pauseMs);
+        limitedUntil = performance.now() + fed.pauseMs;
+      }
       if (fed.kind === "no_funds") {
         // Lines that run return the part of their reservation that they do not use.
         if (await hasOpenLines(sql, batch.userId)) pauseMs = longestPauseMs / 4;
         else await stopBatch(sql, batch, "insufficient_quota");
       }
-    } else if (!file && !isRead) await stopBatch(sql, batch, "input_file_not_found");
-    await sleep(Math.min(pauseMs, leaseMs / 4), signal);
+    }
+    await sleep(Math.min(pauseMs, longestSleepMs), signal);
   }
+}
+
+/** Undefined if the file was deleted. */
+async function findInput(
+  { files }: BatchesDeps,
+  { userId, inputFileId }: ClaimedBatch,
+): Promise<ProtocolFile | undefined> {
+  return files.find(everythingOf(userId), inputFileId).catch((error: unknown) => {
+    if (error instanceof Fault && error.type === "not_found") return undefined;
+    throw error;
+  });
+}
+
+function hasAllLines({ total }: ClaimedBatch, { completed, failed, open }: Progress): boolean {
+  return completed + failed + open >= total;
 }
 
 /** False if the batch has failed. */

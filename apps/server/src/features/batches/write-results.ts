@@ -2,7 +2,8 @@ import { Readable } from "node:stream";
 import { everythingOf } from "../accounts/index.ts";
 import { storedFault } from "../predictions/index.ts";
 import { type ClaimedBatch, type StopCode, stopReasons } from "./batch.ts";
-import type { BatchesDeps } from "./context.ts";
+import { renewClaim } from "./claim-store.ts";
+import { type BatchesDeps, LostClaim, leaseMs } from "./context.ts";
 import { isLineError, readLine } from "./line.rules.ts";
 import { type EndedLine, selectEnded } from "./line-store.ts";
 import { readLines } from "./read-lines.ts";
@@ -51,8 +52,10 @@ export async function writeResults(
     }
   }
 
-  // A node that died may have left results.
-  await deps.files.deleteResults(batch.userId, batch.id);
+  // A node that died may have left results. The claim is confirmed after they were listed, so none is of a later claim.
+  const left = await deps.files.listResults(batch.userId, batch.id);
+  if (!(await renewClaim(deps.database.sql, batch, leaseMs))) throw new LostClaim();
+  await deps.files.deleteResults(batch.userId, left);
   const outputFileId = await storeLines(deps, batch, { what: "output", lines: outputs(), signal });
   const errorFileId = await storeLines(deps, batch, { what: "errors", lines: failures(), signal });
   return { outputFileId, errorFileId, ...counts };

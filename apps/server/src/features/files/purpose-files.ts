@@ -34,8 +34,9 @@ export interface ProtocolFiles {
   delete(scope: Scope, id: string): Promise<void>;
   /** Stores results of a batch; returns the id of the file. */
   storeResults(results: BatchResults): Promise<string>;
-  /** Deletes files with results of a batch. */
-  deleteResults(ownerId: string, batchId: string): Promise<void>;
+  /** The ids of the files with results of a batch. */
+  listResults(ownerId: string, batchId: string): Promise<string[]>;
+  deleteResults(ownerId: string, ids: readonly string[]): Promise<void>;
 }
 
 export interface StoredUpload {
@@ -110,8 +111,9 @@ export function openProtocolFiles(deps: FilesDeps): ProtocolFiles {
         body.destroy();
       }
     },
-    async deleteResults(ownerId, batchId) {
-      for (const id of await listResultsOf(sql, ownerId, batchId)) await removeFile(deps, everythingOf(ownerId), id);
+    listResults: (ownerId, batchId) => listResultsOf(sql, ownerId, batchId),
+    async deleteResults(ownerId, ids) {
+      for (const id of ids) await removeFile(deps, everythingOf(ownerId), id);
     },
   };
 }

@@ -52,7 +52,7 @@ export async function listPurposeFiles(
     order by f.id ${isAscending ? sql`asc` : sql`desc`} limit ${limit}`;
 }
 
-/** The results of a batch that no end refers to: a node died while it wrote them. */
+/** Results of a batch, also those that a node did not finish. */
 export async function listResultsOf(sql: Sql, ownerId: string, batchId: string): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from files where owner_id = ${ownerId} and batch_id = ${batchId} and purpose = 'batch_output'`;

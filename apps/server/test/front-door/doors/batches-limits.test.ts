@@ -1,4 +1,7 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { hashKey } from "../../../src/engines/blobs/object-file.ts";
 import { verifyLedger } from "../../../src/features/billing/index.ts";
 import { openaiClient } from "../../support/agent-chats.ts";
 import { chatLine, createBatch, endOf, resultsOf, uploadLines } from "../../support/batch-lines.ts";
@@ -135,6 +138,49 @@ test("after the window, lines that have not ended expire", async () => {
   expect(batch.expired_at).toBeGreaterThan(0);
   const errors = await resultsOf(user, batch.error_file_id);
   expect(errors.map(({ error }) => error?.code)).toEqual(["batch_expired", "batch_expired"]);
+});
+
+test("a result that is deleted while its batch runs is a failed line", async () => {
+  const key = await gantry.newUser("deleter");
+  const user = openaiClient(gantry, key);
+  const release = gateAfterFirst();
+  const { id } = await createBatch(user, linesOf("deleted", 3, narrow));
+  // No node counts lines meanwhile.
+  const hold = () => gantry.database.sql`
+    update batches set claim = claim + 1, leased_until = now() + interval '1 minute' where id = ${id}`;
+  const ended = () => gantry.database.sql<{ id: string; counted: boolean }[]>`
+    select p.id, l.status is not null as counted from ended_predictions p join batch_lines l on l.prediction_id = p.id
+    where l.batch_id = ${id}`;
+  await waitFor("three lines", async () => chat.asked.size >= 2, 10_000);
+  await hold();
+  release();
+  await waitFor("the end of all but one", async () => (await ended()).length >= 2, 10_000);
+  const open = (await ended()).find(({ counted }) => !counted);
+  const deleted = await gantry.call("DELETE", `/api/v2/predictions/${open?.id}`, { key });
+  expect(deleted.status, deleted.text).toBe(204);
+  await gantry.database.sql`update batches set leased_until = now() where id = ${id}`;
+  const batch = await endOf(user, id);
+  expect(batch).toMatchObject({ status: "completed", request_counts: { total: 3, completed: 2, failed: 1 } });
+  expect(await resultsOf(user, batch.error_file_id)).toMatchObject([
+    { response: null, error: { code: "result_deleted" } },
+  ]);
+});
+
+test.each(["record", "bytes"])("a batch ends when the %s of its input file are lost", async (lost) => {
+  const user = await clientOf(`loser-${lost}`);
+  const release = gate();
+  const { id, input_file_id } = await createBatch(user, linesOf(`lost ${lost}`, 150, narrow));
+  const live = () => gantry.database.sql`select 1 from live_predictions`;
+  await waitFor("the batch to fill its share", async () => (await live()).length === 100, 10_000);
+  const [file] = await gantry.database.sql<{ key: string }[]>`select key from files where id = ${input_file_id}`;
+  const name = hashKey(file?.key ?? "");
+  if (lost === "bytes") await rm(join(gantry.home, "blobs", "gantry", name.charAt(0), name));
+  else await gantry.database.sql`update files set purpose = null where id = ${input_file_id}`;
+  await gantry.database.sql`update batches set leased_until = now(), claim = claim + 1 where id = ${id}`;
+  release();
+  const batch = await endOf(user, id);
+  // The ids of lines that were never read are not known.
+  expect(batch).toMatchObject({ status: "completed", request_counts: { total: 150, completed: 100, failed: 0 } });
 });
 
 test("a limit of requests a minute delays lines and fails none", async () => {

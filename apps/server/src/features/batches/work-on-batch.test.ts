@@ -1,0 +1,135 @@
+import { Readable } from "node:stream";
+import { newId } from "@gantry/wire";
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { testDatabase } from "../../../test/support/database.ts";
+import { fault } from "../../kernel/errors.ts";
+import type { Caller } from "../accounts/index.ts";
+import type { ClaimedBatch } from "./batch.ts";
+import { claimBatch, releaseClaim } from "./claim-store.ts";
+import { type BatchesDeps, LostClaim, leaseMs } from "./context.ts";
+import { workOnBatch } from "./work-on-batch.ts";
+
+let own: Awaited<ReturnType<typeof testDatabase>>;
+const [userId, keyId] = [newId("user"), newId("key")];
+const signal = new AbortController().signal;
+
+beforeAll(async () => {
+  own = await testDatabase();
+  await own.database.sql`
+    insert into users (id, username, role, plan, created_at) values (${userId}, 'u', 'user', 'unlimited', now())`;
+  await own.database.sql`
+    insert into api_keys (id, user_id, public, secret_hash, name, created_at)
+    values (${keyId}, ${userId}, ${userId.slice(-12)}, ${Buffer.alloc(32)}, '', now())`;
+});
+afterAll(() => own.drop());
+
+/** A batch of so many lines, with the files of its user in memory. */
+async function batchOf(count: number, accept: (customId: string) => Promise<void>) {
+  const { database } = own;
+  const text = Array.from({ length: count }, (_, n) =>
+    JSON.stringify({ custom_id: `${n}`, method: "POST", url: "/v1/embeddings", body: { n: `${n}` } }),
+  ).join("\n");
+  const files = new Set<string>();
+  const file = { id: "file_in", key: "in", purpose: "batch", size: text.length, createdAt: new Date(), filename: "" };
+  const deps: BatchesDeps = {
+    database,
+    log: pino({ level: "silent" }),
+    files: {
+      find: async () => file,
+      open: async (_: unknown, start = 0) => Readable.from([Buffer.from(text.slice(start))]),
+      storeResults: async ({ body }: { body: Readable }) => {
+        await body.toArray();
+        const id = newId("file");
+        files.add(id);
+        return id;
+      },
+      listResults: async () => [...files],
+      deleteResults: async (_: string, ids: readonly string[]) => {
+        for (const id of ids) files.delete(id);
+      },
+      delete: async (_: unknown, id: string) => void files.delete(id),
+    } as unknown as BatchesDeps["files"],
+    predictions: {
+      accept: async ({ input }: { input: unknown }) => {
+        await accept(String((input as { n: unknown }).n));
+        return { predictionId: "", rate: undefined };
+      },
+      cancel: async () => undefined,
+    } as unknown as BatchesDeps["predictions"],
+    accounts: { callerOfKey: async () => ({ userId }) as Caller },
+    protocol: {
+      askedOf: () => ({}),
+      prepare: async ({ body }: { body: object }) => ({ input: body }),
+      failure: ({ type }: { type: string }) => ({ status: 400, body: { type } }),
+    } as unknown as BatchesDeps["protocol"],
+  };
+  await database.sql`delete from batches`;
+  await database.sql`
+    insert into batches (id, user_id, key_id, endpoint, input_file_id, base_url, expires_at)
+    values (${newId("batch")}, ${userId}, ${keyId}, '/v1/embeddings', 'file_in', '', now() + interval '1 day')`;
+  return { deps, files, claimed: await claim() };
+}
+
+async function claim(): Promise<ClaimedBatch> {
+  const batch = await claimBatch(own.database.sql, { leaseMs, mostOfUser: 100 });
+  if (!batch) throw new Error("no batch to claim");
+  return batch;
+}
+
+test("a batch whose lines wait for a limit lets others go first when its turn is over", async () => {
+  const limited = async () => {
+    throw fault("rate_limit", "Wait", { retryAfterSeconds: 60 });
+  };
+  const { deps, claimed } = await batchOf(3, limited);
+  // A turn that is over before its first line waits.
+  expect(await workOnBatch(deps, claimed, { turnMs: 0, signal })).toBe(0);
+  const pauseMs = await workOnBatch(deps, { ...claimed, status: "in_progress" }, { turnMs: 500, signal });
+  expect(pauseMs).toBeGreaterThan(0);
+  expect(pauseMs).toBeLessThan(leaseMs);
+  const open = await own.database.sql`select 1 from batch_lines where batch_id = ${claimed.id} and status is null`;
+  expect(open).toHaveLength(3);
+}, 30_000);
+
+test("the claim is given up only after every line that is being queued has settled", async () => {
+  let settled = 0;
+  const { deps, claimed } = await batchOf(3, async (customId) => {
+    if (customId === "0") throw fault("service_unavailable", "The database is restarting");
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    settled += 1;
+  });
+  await expect(workOnBatch(deps, claimed, { turnMs: 5_000, signal })).rejects.toThrow("restarting");
+  expect(settled).toBe(2);
+});
+
+test("a node that lost its claim deletes no results of the node that ended the batch", async () => {
+  const refused = async () => {
+    throw fault("value_error", "Wrong");
+  };
+  const { deps, files, claimed } = await batchOf(2, refused);
+  // The first node stalls while it looks for results of a node that died.
+  const { promise: isEnded, resolve: end } = Promise.withResolvers<void>();
+  const { promise: isListing, resolve: listing } = Promise.withResolvers<void>();
+  const stalling: BatchesDeps = {
+    ...deps,
+    files: {
+      ...deps.files,
+      listResults: async (ownerId: string, id: string) => {
+        listing();
+        await isEnded;
+        return deps.files.listResults(ownerId, id);
+      },
+    },
+  };
+  const stalled = workOnBatch(stalling, claimed, { turnMs: 5_000, signal });
+  await isListing;
+  await releaseClaim(own.database.sql, claimed, 0);
+  const next = await claim();
+  expect(next.id).toBe(claimed.id);
+  await workOnBatch(deps, next, { turnMs: 5_000, signal });
+  end();
+  await expect(stalled).rejects.toBeInstanceOf(LostClaim);
+  const [row] = await own.database.sql<{ file: string }[]>`
+    select error_file_id as file from batches where id = ${claimed.id}`;
+  expect([...files]).toEqual([row?.file]);
+});
