@@ -9,7 +9,7 @@ import { cycleIssue } from "./check-references.ts";
 import { asWarning, checkSnapshot } from "./check-snapshot.ts";
 import type { AgentsContext } from "./context.ts";
 import { findCycleBeforeWriting } from "./find-cycle.ts";
-import { refusePlainMember } from "./plain-members.ts";
+import { refuseChangeByPlainMember, refusePlainMember } from "./plain-members.ts";
 import { refusePrice } from "./prices.ts";
 import { readDraft } from "./read-draft.ts";
 import { recordAgent } from "./record-agent.ts";
@@ -33,9 +33,9 @@ export async function changeAgent(
     const snapshot = { ...before.revision.snapshot, ...draft.fields };
     refusePrice(caller, draft.fields.pricing, before.revision.snapshot.pricing);
     const { visibility = before.agent.visibility } = draft;
-    for (const one of [visibility, before.agent.visibility]) {
-      refusePlainMember(caller, { visibility: one, tools: snapshot.tools });
-    }
+    refusePlainMember(caller, { visibility });
+    const sides = { before: before.revision.snapshot, after: snapshot };
+    await refuseChangeByPlainMember(context.database.sql, caller, before.agent, sides);
     const found = await checkSnapshot(context, caller, { agentId, visibility, fields: snapshot });
     const isGiven = ({ loc }: Issue) => loc[1] === undefined || Object.hasOwn(draft.fields, loc[1]);
     throwIfAny([...draft.issues, ...draft.placed(found.issues.filter(isGiven))]);

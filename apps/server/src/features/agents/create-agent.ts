@@ -4,7 +4,7 @@ import type { Caller } from "../accounts/index.ts";
 import type { AgentWithRevision, Revision } from "./agent.ts";
 import { checkSnapshot } from "./check-snapshot.ts";
 import type { AgentsContext } from "./context.ts";
-import { refusePlainMember } from "./plain-members.ts";
+import { refuseChangeByPlainMember, refusePlainMember } from "./plain-members.ts";
 import { refusePrice } from "./prices.ts";
 import { readDraft } from "./read-draft.ts";
 import { recordAgent } from "./record-agent.ts";
@@ -18,7 +18,8 @@ export async function createAgent(context: AgentsContext, caller: Caller, body: 
   const draft = readDraft(body, "create");
   refusePrice(caller, draft.fields.pricing);
   const { visibility = "private" } = draft;
-  refusePlainMember(caller, { visibility, tools: draft.fields.tools });
+  refusePlainMember(caller, { visibility });
+  await refuseChangeByPlainMember(context.database.sql, caller, undefined, { after: draft.fields });
   const { issues, warnings } = await checkSnapshot(context, caller, {
     agentId: undefined,
     visibility,

@@ -10,7 +10,7 @@ import { presentWarnings } from "./check-snapshot.ts";
 import type { AgentsContext } from "./context.ts";
 import { describeCycle, findCycleBeforeWriting } from "./find-cycle.ts";
 import { isUnbound, unboundRequest } from "./fixed-request.rules.ts";
-import { refusePlainMember } from "./plain-members.ts";
+import { refuseChangeByPlainMember } from "./plain-members.ts";
 import { refusePublishedPrice } from "./prices.ts";
 import { recordAgent } from "./record-agent.ts";
 import { findRevision, lockOwn, setPublished } from "./store.ts";
@@ -30,7 +30,7 @@ export async function publishAgent(
   const { sql } = context.database;
   const wanted = isId("revision", revisionId) ? await findRevision(sql, agentId, revisionId) : undefined;
   if (!wanted) throw revisionNotFound();
-  refusePlainMember(caller, { ...wanted.snapshot, visibility: agent.visibility });
+  await refuseChangeByPlainMember(sql, caller, agent, { after: wanted.snapshot });
   await refusePublishedPrice(sql, caller, agent, wanted.snapshot);
   if (isUnbound(wanted.snapshot.tools)) {
     throwIfAny([{ type: "value_error", loc: ["body", "tools"], msg: unboundRequest }]);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { selectSeats } from "../../../src/features/accounts/teams/caller-store.ts";
 import {
   type AuthorizationServer,
   type ProtectedServer,
@@ -59,6 +60,30 @@ test("an admin cannot get a secret with which it would be another member", async
   await lab("anna").made("DELETE", `/api/v2/keys/${ofMember.id}`);
 });
 
+test("keys are limited for each account and each member, and a member with many is no larger in memory", async () => {
+  const many = (username: string, of: string) => runs.t.gantry.database.sql`
+    insert into api_keys (id, user_id, member_id, parent_id, public, secret_hash, name, created_at)
+    select 'key_' || ${username} || n, u.id, m.user_id, m.seat_key_id,
+      left(md5(${username} || n), 12), sha256(convert_to(n::text, 'UTF8')), 'old', now()
+    from generate_series(1, 999) n, users u
+    left join team_members m on m.team_id = u.id and m.user_id = (select id from users where username = ${username})
+    where u.username = ${of}`;
+  await many("mark", "lab");
+  await many("sam", "sam");
+  const last = (await lab("mark").made("POST", "/api/v2/keys", { json: {} })).body;
+  for (const by of [lab("mark"), calls.as(last.key), calls.as(keys.sam)]) {
+    await refused(by.send("POST", "/api/v2/keys", { json: {} }), 409, "at most 1000 keys");
+  }
+  await lab("anna").made("POST", "/api/v2/keys", { json: {} });
+  const listed = await lab("mark").made("GET", "/api/v2/keys?page_size=1");
+  expect(listed.body.total_count).toBe(1000);
+  await lab("mark").made("DELETE", `/api/v2/keys/${last.id}`);
+  await lab("mark").made("POST", "/api/v2/keys", { json: {} });
+  const personId = (await runs.t.gantry.database.sql`select id from users where username = 'mark'`)[0]?.id ?? "";
+  const [seat] = await selectSeats(runs.t.gantry.database.sql, [{ personId, team: "lab" }]);
+  expect(JSON.stringify(seat?.team).length).toBeLessThan(300);
+});
+
 test("a plain member gets no link to authorize a tool server for the team", async () => {
   const json = {
     name: "files",
@@ -82,6 +107,33 @@ test("a plain member gets no link to authorize a tool server for the team", asyn
   const events = await lab("mark").made("GET", `/v1/runs/${run.id}/events/list`);
   expect(events.text).toContain("authoriz");
   expect(events.text).not.toContain(issuer.issuer);
+});
+
+test("a plain member cannot send the runs of others away, or strip or roll back what it may not change", async () => {
+  const webhook = { url: "https://hook.example/runs" };
+  const refusedIn = (call: ReturnType<Calls["get"]>, text: string) => refused(call, 403, text);
+  await refusedIn(lab("mark").send("POST", "/v1/agents", agent({ webhook })), "webhook of an agent");
+  const shared = (await lab("anna").made("POST", "/v1/agents", agent({ webhook }))).body;
+  const path = `/v1/agents/${shared.id}`;
+  await publish(lab("anna"), shared.id);
+  const change = (json: object) => lab("mark").send("PATCH", path, { json });
+  await refusedIn(change({ webhook: { url: "https://other.example/" } }), "webhook of an agent");
+  await refusedIn(change({ webhook: null }), "webhook of an agent");
+  expect((await change({ goal: "Help more." })).status).toBe(200);
+  await publish(lab("mark"), shared.id);
+  await lab("anna").made("PATCH", path, { json: { webhook: null } });
+  await refusedIn(lab("mark").send("POST", `${path}/publish`, { json: {} }), "webhook of an agent");
+
+  const [{ id: plain }] = (await lab("anna").made("GET", `${path}/revisions`)).body.revisions;
+  await lab("anna").made("PUT", "/api/v2/secrets/crm", { json: { value: "x" } });
+  const headers = { authorization: "Bearer {{secret:crm}}" };
+  const tools = [{ type: "tool", id: "http_request", arguments: { url: "https://crm.example/", headers } }];
+  await lab("anna").made("PATCH", path, { json: { tools } });
+  await refusedIn(change({ tools: [] }), "send secrets");
+  await publish(lab("anna"), shared.id);
+  await lab("anna").made("PATCH", path, { json: { tools: [] } });
+  await refusedIn(change({ goal: "Help." }), "send secrets");
+  await refusedIn(lab("mark").send("POST", `${path}/publish`, { json: { revision_id: plain } }), "send secrets");
 });
 
 test("a plain member deletes private agents only", async () => {
