@@ -127,6 +127,32 @@ describe("the list of a user", () => {
   });
 });
 
+test("long texts are cut between characters", async () => {
+  const text = "😀".repeat(300);
+  const made = await gantry.call("POST", "/v1/drives", { key: alice, json: { name: "faces", description: text } });
+  expect(made.status, made.text).toBe(201);
+  expect((await gantry.call("DELETE", `/v1/drives/${made.body.id}`, { key: alice })).status).toBe(204);
+  const credit = { amount: 1, reason: text };
+  const paid = await gantry.call("POST", "/api/v2/admin/users/alice/credits", { json: credit });
+  expect(paid.status, paid.text).toBeLessThan(300);
+  const [credited, removed] = await list("page_size=2");
+  expect([credited.after.reason, removed.before.description]).toEqual(Array(2).fill(`${"😀".repeat(249)}…`));
+});
+
+test("failed sign-ins name the user, if the name is one, and refused guesses count", async () => {
+  const fail = (username: string) =>
+    gantry.call("POST", "/console/api/session", { key: "", json: { username, password: "a wrong guess" } });
+  expect((await fail("my secret phrase")).status).toBe(401);
+  expect((await list("page_size=1"))[0].object).toMatchObject({ id: "console", name: null });
+  expect((await fail("Alice")).status).toBe(401);
+  await gantry.database.sql`update sign_in_attempts set full_at = now() + interval '1 hour'`;
+  expect((await fail("alice")).status).toBe(429);
+  expect((await list("page_size=2")).map(({ action, object }) => [action, object.id, object.name])).toEqual([
+    ["session.refuse", aliceId, "alice"],
+    ["session.refuse", aliceId, "alice"],
+  ]);
+});
+
 describe("settings", () => {
   test("that differ from the last start are recorded, secret ones without their value", async () => {
     const before = await list("action=settings");
