@@ -23,25 +23,32 @@ function byScope(subjects) {
   return [...groups].sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
-/** The section of one version, from the subjects of its commits. */
-export function changelogSection({ version, date, subjects, isFirst }) {
+/** The section of one version: notes written by hand, then a list from the subjects of its commits. */
+export function changelogSection({ version, date, subjects, isFirst, notes = "" }) {
   const groups = byScope(subjects).filter(([scope]) => !isFirst || scope !== "other");
   const parts = groups.map(([scope, texts]) => {
     const shown = isFirst ? texts.slice(0, mostInFirst) : texts;
     const rest = texts.length - shown.length;
     return [`### ${scope}`, "", ...shown.map((text) => `- ${text}`), ...(rest > 0 ? [`- and ${rest} earlier`] : [])];
   });
-  const intro = isFirst ? ["The first release.", ""] : [];
-  const body = parts.length > 0 ? parts.flatMap((lines) => [...lines, ""]) : ["No changes for users.", ""];
+  const intro = [...(isFirst ? ["The first release.", ""] : []), ...(notes === "" ? [] : [notes, ""])];
+  if (parts.length === 0 && notes === "") intro.push("No changes for users.", "");
+  const body = parts.flatMap((lines) => [...lines, ""]);
   return [`## ${version} (${date})`, "", ...intro, ...body].join("\n");
 }
 
 const title = "# Changelog\n";
 
-/** Puts a section above the earlier ones. */
+const unreleased = /^## Unreleased\n(.*?)(?=^## |(?![\s\S]))/ms;
+
+/** Notes for the next version, which its section takes over. */
+export const unreleasedNotes = (changelog) => unreleased.exec(changelog)?.[1]?.trim() ?? "";
+
+/** Puts a section above the earlier ones, in place of the notes for it. */
 export function addSection(changelog, section) {
   const earlier = changelog.startsWith(title) ? changelog.slice(title.length) : changelog;
-  return `${title}\n${section}${earlier}`;
+  const rest = earlier.replace(unreleased, "").trimStart();
+  return `${title}\n${section}${rest === "" ? "" : `\n${rest}`}`;
 }
 
 /** The next version: given as such, or as the part to raise. */

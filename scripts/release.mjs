@@ -1,12 +1,12 @@
 /**
- * Prepares a release: sets the version, writes the changelog, builds, checks and packs, and commits the version.
+ * Prepares a release: checks, sets the version, writes the changelog, builds and packs, and commits the version.
  * `npm run release -- 0.2.0` (or patch, minor, major). Publishes nothing; that is `npm run release -- --publish`.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { addSection, changelogSection, nextVersion } from "./changelog.mjs";
+import { addSection, changelogSection, nextVersion, unreleasedNotes } from "./changelog.mjs";
 import { published } from "./package-manifest.mjs";
 import { root, run, setUp } from "./set-up.mjs";
 
@@ -41,8 +41,9 @@ function writeChangelog(version) {
   const tag = lastTag();
   const subjects = git("log", "--no-merges", "--format=%s", ...(tag === undefined ? [] : [`${tag}..HEAD`])).split("\n");
   const date = new Date().toISOString().slice(0, 10);
-  const section = changelogSection({ version, date, subjects, isFirst: tag === undefined });
   const before = existsSync(changelogFile) ? readFileSync(changelogFile, "utf8") : "";
+  const notes = unreleasedNotes(before);
+  const section = changelogSection({ version, date, subjects, isFirst: tag === undefined, notes });
   writeFileSync(changelogFile, addSection(before, section));
 }
 
@@ -52,15 +53,19 @@ async function prepare(wanted) {
   if (git("tag", "--list", `v${version}`) !== "")
     throw new Error(`Version ${version} is released: tag v${version} exists.`);
   const node = setUp();
+  const runScript = async (script, ...args) => {
+    const code = await run(node, [join(root, "scripts", script), ...args], { node });
+    if (code !== 0) throw new Error(`scripts/${script} failed. Nothing was released.`);
+  };
+  await runScript("check.mjs");
+  await runScript("test.mjs", "apps/server/test/docs");
   const changed = [manifestFile, changelogFile];
   const isNew = !existsSync(changelogFile);
   try {
     writeVersion(version);
     writeChangelog(version);
-    for (const script of ["pack.mjs", "check-packages.mjs"]) {
-      const code = await run(node, [join(root, "scripts", script)], { node });
-      if (code !== 0) throw new Error(`scripts/${script} failed. Nothing was released.`);
-    }
+    await runScript("pack.mjs");
+    await runScript("check-packages.mjs");
   } catch (error) {
     git("checkout", "--", ...(isNew ? [manifestFile] : changed));
     if (isNew) git("clean", "-fq", "--", changelogFile);

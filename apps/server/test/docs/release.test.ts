@@ -6,7 +6,9 @@ import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("../../../..", import.meta.url));
-const { addSection, changelogSection, nextVersion } = await import(join(root, "scripts", "changelog.mjs"));
+const { addSection, changelogSection, nextVersion, unreleasedNotes } = await import(
+  join(root, "scripts", "changelog.mjs")
+);
 
 const repository = mkdtempSync(join(tmpdir(), "gantry-release-"));
 afterAll(() => rmSync(repository, { recursive: true, force: true }));
@@ -34,6 +36,15 @@ test("the changelog groups commits by scope and leaves out what users do not see
   );
   const both = addSection(addSection("# Changelog\n", section), section.replace("1.2.0", "1.3.0"));
   expect(both.match(/^#{1,2} .*$/gm)).toEqual(["# Changelog", "## 1.3.0 (2026-11-18)", "## 1.2.0 (2026-11-18)"]);
+
+  const written = both.replace("\n## 1.3.0", "\n## Unreleased\n\n### News\n\n- Teams\n\n## 1.3.0");
+  const notes = unreleasedNotes(written);
+  expect([notes, unreleasedNotes(both), unreleasedNotes("# Changelog\n\n## Unreleased\n\nAll.\n")]).toEqual([
+    ...["### News\n\n- Teams", "", "All."],
+  ]);
+  const next = changelogSection({ version: "1.4.0", date: "2026-11-19", subjects: [], isFirst: false, notes });
+  expect(next).toBe("## 1.4.0 (2026-11-19)\n\n### News\n\n- Teams\n");
+  expect(addSection(written, next)).toBe(both.replace("\n## 1.3.0", `\n${next}\n## 1.3.0`));
 });
 
 test("a version is given, or a part of the current one is raised", () => {
