@@ -57,7 +57,7 @@ export async function setUpAgent(client: Client, fields: NewAgent, setup: AgentS
     const agent = await client.agents.create({
       ...fields,
       ...(drives.length > 0 && { drives: drives.map(({ id }) => id) }),
-      ...(memoryDrive && { memory: { drive: memoryDrive.id, path: setup.memory } }),
+      ...(memoryDrive && setup.memory !== undefined && { memory: { drive: memoryDrive.id, path: setup.memory } }),
     });
     undo.push(() => client.agents.delete(agent.id));
     if (setup.schedule || setup.trigger) await client.agents.publish(agent.id);
