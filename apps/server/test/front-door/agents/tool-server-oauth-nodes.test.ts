@@ -95,3 +95,20 @@ test("a forgotten authorization is gone on all nodes", async () => {
   expect((await nodes[0].call("DELETE", `/v1/mcp-servers/${id}/authorization`)).status).toBe(204);
   expect(await toolsOn(nodes[1])).toBe(502);
 });
+
+test("a code that is refused keeps the registration; an unknown client is registered again", async () => {
+  const linkOf = async () => (await nodes[0].call("POST", `/v1/mcp-servers/${id}/authorize`)).body.authorization_url;
+  const failWith = async (error: string) => {
+    issuer.before = (_request, response, form) => {
+      if (form.get("grant_type") !== "authorization_code") return false;
+      response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify({ error }));
+      return true;
+    };
+    expect((await nodes[0].call("GET", await signIn(await linkOf(), "ann"), { key: "" })).status).toBe(400);
+    issuer.asked.length = 0;
+    await linkOf();
+    return issuer.asked.includes("/reg");
+  };
+  expect(await failWith("invalid_grant")).toBe(false);
+  expect(await failWith("invalid_client")).toBe(true);
+});

@@ -16,7 +16,8 @@ export function createOAuth(net: Net): OAuthEngine {
     const answer = await post(net, server.tokenEndpoint, server, client, fields);
     if (answer.status >= 200 && answer.status < 300) return readTokens(answer.json);
     const text = refusal(answer, "The authorization server refuses", [...secrets, client.secret]);
-    throw new OAuthError(isFinal(answer) ? "refused" : "unavailable", text);
+    const isClientUnknown = answer.json?.error === "invalid_client";
+    throw new OAuthError(isFinal(answer) ? "refused" : "unavailable", text, { isClientUnknown });
   }
 
   return {

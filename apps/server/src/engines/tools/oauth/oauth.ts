@@ -52,11 +52,14 @@ export type OAuthFailure =
 /** The message is for the user who authorizes. It quotes the other side without secrets. */
 export class OAuthError extends Error {
   readonly reason: OAuthFailure;
+  /** The authorization server does not know the client, or not with its secret. */
+  readonly isClientUnknown: boolean;
 
-  constructor(reason: OAuthFailure, message: string, options: { cause?: unknown } = {}) {
+  constructor(reason: OAuthFailure, message: string, options: { cause?: unknown; isClientUnknown?: boolean } = {}) {
     super(message, options);
     this.name = "OAuthError";
     this.reason = reason;
+    this.isClientUnknown = options.isClientUnknown ?? false;
   }
 }
 

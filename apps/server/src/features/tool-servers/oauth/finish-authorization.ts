@@ -47,8 +47,8 @@ export async function finishAuthorization(
     return await redeem(context, server, stored, flow, answer.code ?? "");
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
-    // A client that was deleted there is registered again.
-    await deleteClients(database.sql, server.id);
+    // The next link registers a new client.
+    if (error.isClientUnknown) await deleteClients(database.sql, server.id);
     context.log.warn({ server_id: server.id, reason: error.reason }, "authorization of a tool server failed");
     return failed(`${error.message}.`);
   }
