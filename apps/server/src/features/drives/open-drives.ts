@@ -24,6 +24,9 @@ import {
   writeFile,
 } from "./write-file.ts";
 
+/** An index has up to 200,000 chunks, whose deletion takes longer than the default deadline. */
+const deadlineMs = 60_000;
+
 /** Further changes of a drive in the same transaction. */
 export type WithinDrive = (tx: Transaction, driveId: string) => Promise<void>;
 
@@ -108,7 +111,7 @@ export function openDrives(deps: DrivesDeps): Drives {
     },
     changeDrive: async (ownerId, driveId, changes, within) => {
       at(ownerId, driveId, "/");
-      return deps.database.transaction(async (tx) => {
+      const change = async (tx: Transaction) => {
         if (!(await lockDrive(tx, ownerId, driveId))) throw driveNotFound();
         const former = await selectDrive(tx, ownerId, driveId);
         await updateDrive(tx, driveId, changes);
@@ -118,7 +121,8 @@ export function openDrives(deps: DrivesDeps): Drives {
         const sides = { before: fieldsOf(former), after: fieldsOf(drive) };
         await record(tx, { action: "drive.update", object: { id: driveId, name: drive.name }, ownerId, ...sides });
         return drive;
-      });
+      };
+      return deps.database.transaction(change, within && { deadlineMs });
     },
     async readDrive(ownerId, driveId) {
       const drive = await find(ownerId, driveId);
