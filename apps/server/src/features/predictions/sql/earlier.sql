@@ -1,7 +1,6 @@
--- Functions of the version before this one. Its nodes keep calling the three at the end during a rolling update; remove this
--- file when `oldestToKnow` is 0002 or later.
+-- Functions of earlier versions.
 
--- Parameters cannot be renamed in place, so these three are created again in the files after this one.
+-- Parameters cannot be renamed in place, so these three are created again below and in the files after this one.
 drop function if exists claim_predictions(text, integer);
 drop function if exists end_predictions(prediction_end[], boolean);
 drop function if exists write_predictions(prediction_arrival[], text[], text[], text[], prediction_end[], text, date, integer,
@@ -11,14 +10,10 @@ drop function if exists hit_slack_ms(), choose_jobs(integer), next_in_line(text,
   admit_predictions(prediction_arrival[], text[], text[], text[], text, date),
   decisions_of(prediction_arrival[], text[], admission[]);
 
-create or replace function mend_lines() returns void language sql as $$ select repair_queues() $$;
+drop function if exists mend_lines(), keep_last_words(text[], json);
 
-create or replace function keep_last_words(ids text[], words json) returns void language sql as $$
-  select store_transcripts(ids, (
-    select json_agg(json_build_object('id', w.id, 'fragments', w.said)) from json_to_recordset(words) as w (id text, said json)))
-$$;
-
--- These nodes count no tokens for admission, send the month only, and do not know the verdicts of tokens.
+-- Nodes of the version before keep calling this during a rolling update: remove it when `oldestToKnow` is 0021 or later.
+-- They count no tokens for admission, send the month only, and do not know the verdicts of tokens.
 create or replace function write_predictions(arrivals prediction_arrival[], users text[], keys text[], models text[],
   ends prediction_end[], node text, month_now date, slots integer, with_more boolean, lazily boolean, out decisions json,
   out ended integer[], out ended_models text[], out grants json, out wake boolean, out jobs json, out more json)
