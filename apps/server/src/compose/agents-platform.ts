@@ -85,6 +85,8 @@ export async function openAgentsPlatform(deps: {
   storageBytesPerUser: number;
   /** Runs at once on this node; 0 if it is not a worker. */
   parallel: number;
+  /** Of this server. They share its memory. */
+  processes: number;
   version: string;
   /** Days to keep a thread after its last run. */
   threadDays: number;
@@ -124,7 +126,7 @@ export async function openAgentsPlatform(deps: {
   });
   const upkeep = startDriveUpkeep(drivesDeps);
   const sandbox = createQuickjsSandbox({ onTrouble });
-  const vectors = createThreadVectors({ onTrouble });
+  const vectors = createThreadVectors({ onTrouble, processes: deps.processes });
   const documents = createDocuments({ onTrouble });
   const knowledge = await openKnowledge({ ...deps, documents, parallel: deps.parallel > 0 ? filesAtOnce : 0 });
   const driveSearch = createDriveSearch({ ...knowledge, database, vectors });

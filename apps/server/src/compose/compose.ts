@@ -191,6 +191,7 @@ export async function compose(
       search: { net: waysOut.operatorNet, searxngUrl: config.GANTRY_SEARXNG_URL },
       storageBytesPerUser: config.GANTRY_UPLOAD_BYTES_PER_USER,
       parallel: isWorker ? config.GANTRY_RUN_PARALLEL : 0,
+      processes: config.GANTRY_PROCESSES,
       version,
       threadDays: days.threadDays,
     });

@@ -2,14 +2,15 @@ import { totalmem } from "node:os";
 import { fault } from "../../kernel/errors.ts";
 import { createFairQueue } from "../../kernel/fair-queue.ts";
 import type { OnThreadTrouble } from "../../kernel/job-threads.ts";
-import { bytesPerVector, type Candidate } from "./vector-table.ts";
+import { bytesOfTable, type Candidate } from "./vector-table.ts";
 import { VectorThread } from "./vector-thread.ts";
 import type { NearestAnswer, VectorSet, Vectors } from "./vectors.ts";
 import type { VectorJob } from "./vectors.worker.ts";
 
 export interface ThreadVectorsOptions {
-  /** For the vectors of all sets. Default: an eighth of the memory, at most 1 GiB. */
+  /** For the vectors of all sets. Default: an eighth of the memory, at most 1 GiB, divided among the processes. */
   maxBytes?: number;
+  processes?: number;
   /** A search does not wait longer than this for a set to be loaded. */
   patienceMs?: number;
   /** Searches of one user that may wait. */
@@ -39,7 +40,7 @@ const crowded = "Too many searches of the same user wait. Try again in a few sec
  *      └──── too large ───┘           └── least recently used, another set needs the memory ──► absent
  */
 export function createThreadVectors(options: ThreadVectorsOptions = {}): Vectors {
-  const { maxBytes = defaultBytes(), patienceMs = 10_000, maxWaiting = 50 } = options;
+  const { processes = 1, maxBytes = defaultBytes() / processes, patienceMs = 10_000, maxWaiting = 50 } = options;
   /** In order of use, the latest last. */
   const sets = new Map<string, LoadedSet>();
   const thread = new VectorThread((error) => {
@@ -50,17 +51,19 @@ export function createThreadVectors(options: ThreadVectorsOptions = {}): Vectors
   const loads = createFairQueue({ atOnce: 2, ofOne: 1, maxWaiting, crowded });
   let isClosed = false;
 
+  const fits = ({ dimensions, size }: Pick<VectorSet, "dimensions" | "size">) =>
+    bytesOfTable(dimensions, size) <= maxBytes;
+
   /** False if the set does not fit the memory. */
   async function load(set: VectorSet, loaded: LoadedSet): Promise<boolean> {
-    const each = bytesPerVector(set.dimensions);
     const pages: string[] = [];
     let count = 0;
     for (let page = await set.ids(0); page !== ""; page = await set.ids(lastId(page))) {
       pages.push(page);
       count += page.length / idDigits;
-      if (count * each > maxBytes) return false;
+      if (bytesOfTable(set.dimensions, count) > maxBytes) return false;
     }
-    loaded.bytes = count * each;
+    loaded.bytes = bytesOfTable(set.dimensions, count);
     makeSpace(set.key);
     const { key, dimensions } = set;
     const { missing } = await run({ type: "keep", key, dimensions, ids: pages });
@@ -93,10 +96,10 @@ export function createThreadVectors(options: ThreadVectorsOptions = {}): Vectors
 
   function startLoading(set: VectorSet, loaded: LoadedSet, userId: string): Promise<boolean> {
     const loading = loads(userId, () => load(set, loaded)).then(
-      (fits) => {
+      (isLoaded) => {
         loaded.loading = undefined;
-        if (!fits && sets.get(set.key) === loaded) drop(set.key);
-        return fits;
+        if (!isLoaded && sets.get(set.key) === loaded) drop(set.key);
+        return isLoaded;
       },
       (error) => {
         if (sets.get(set.key) === loaded) drop(set.key);
@@ -110,7 +113,7 @@ export function createThreadVectors(options: ThreadVectorsOptions = {}): Vectors
   }
 
   async function ready(set: VectorSet, userId: string): Promise<"ready" | "too large" | "loading"> {
-    if (set.size * bytesPerVector(set.dimensions) > maxBytes) return "too large";
+    if (!fits(set)) return "too large";
     const until = performance.now() + patienceMs;
     for (;;) {
       const loaded = sets.get(set.key) ?? { version: -1, bytes: 0, loading: undefined };
@@ -118,9 +121,9 @@ export function createThreadVectors(options: ThreadVectorsOptions = {}): Vectors
       sets.set(set.key, loaded);
       if (loaded.version >= set.version) return "ready";
       const loading = loaded.loading ?? startLoading(set, loaded, userId);
-      const fits = await within(loading, until - performance.now());
-      if (fits === undefined) return "loading";
-      if (!fits) return "too large";
+      const isLoaded = await within(loading, until - performance.now());
+      if (isLoaded === undefined) return "loading";
+      if (!isLoaded) return "too large";
     }
   }
 
@@ -136,6 +139,7 @@ export function createThreadVectors(options: ThreadVectorsOptions = {}): Vectors
   }
 
   return {
+    fits,
     async nearest(set, query, { userId, limit, signal }): Promise<NearestAnswer> {
       if (isClosed) throw shuttingDown();
       const state = await ready(set, userId);

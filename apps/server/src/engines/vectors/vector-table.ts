@@ -16,8 +16,12 @@ export interface Candidate {
 
 const widthOf = (dimensions: number): number => Math.ceil(dimensions / simdWidth) * simdWidth;
 
-/** Memory of one vector: a byte for each value, its scale and its id. */
-export const bytesPerVector = (dimensions: number): number => widthOf(dimensions) + scaleBytes + idBytes;
+/** A byte for each value, in whole pages, and the scale and id of each vector. */
+export function bytesOfTable(dimensions: number, size: number): number {
+  const width = widthOf(dimensions);
+  const pages = Math.ceil((scoreBytes + width + size * width) / wasmPageBytes);
+  return pages * wasmPageBytes + size * (scaleBytes + idBytes);
+}
 
 /**
  * Vectors rounded to int8, each with its own scale: a quarter of the memory of float32. Good for finding candidates;

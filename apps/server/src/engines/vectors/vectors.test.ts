@@ -106,8 +106,8 @@ test("Loads only the difference of a newer version, and drops deleted vectors", 
 });
 
 test("Keeps the sets within the memory, and refuses a set that can never fit", async () => {
-  // A vector of 50 values takes 76 bytes.
-  const vectors = open({ maxBytes: 76 * 1500 });
+  // A vector of 50 values takes 76 bytes, of which 64 are in whole pages.
+  const vectors = open({ maxBytes: 2 * 65_536 + 12 * 1500 });
   const [one, other] = [new TestSet("one", 1000), new TestSet("other", 1000, 2)];
   const query = unitVector(numbersFrom(5));
   for (const set of [one, other, one]) {
@@ -115,6 +115,13 @@ test("Keeps the sets within the memory, and refuses a set that can never fit", a
     expect(found(await vectors.nearest(set, query, asked))).toEqual(set.nearest(query, 10));
     expect(set.read).toBe(1100);
   }
+  const small = Array.from({ length: 3 }, (_, n) => new TestSet(`small ${n}`, 1));
+  for (const set of small) await vectors.nearest(set, query, asked);
+  const [first] = small as [TestSet];
+  first.read = 0;
+  await vectors.nearest(first, query, asked);
+  // Loaded again: each of the small sets takes a page.
+  expect(first.read).toBe(2);
   expect(await vectors.nearest(new TestSet("large", 1501), query, asked)).toBe("too large");
 });
 

@@ -31,6 +31,8 @@ export type NearestAnswer = Neighbor[] | "too large" | "loading";
  * - users share the processor fairly; a user with too many waiting searches gets `service_unavailable`.
  */
 export interface Vectors {
+  /** False: `nearest` answers `too large`. */
+  fits(set: Pick<VectorSet, "dimensions" | "size">): boolean;
   /** Best first. */
   nearest(
     set: VectorSet,

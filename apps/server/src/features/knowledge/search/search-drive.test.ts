@@ -122,6 +122,19 @@ test("Falls back to words if vectors are missing or the model fails, and says so
   await expect(search("pump", { driveId, mode: "vector" })).rejects.toMatchObject({ type: "downstream_service_error" });
 });
 
+test("Vectors that do not fit the memory cost nothing", async () => {
+  const asked: string[] = [];
+  embedQuery = async (_, text) => {
+    asked.push(text);
+    return meaningVector(text);
+  };
+  await database.sql`update drive_indexes set chunks = chunks + 100000000 where drive_id = ${inVectors}`;
+  expect(await search("pump", { driveId: inVectors, mode: "hybrid" })).toMatchObject({ mode: "text", results: [{}] });
+  await expect(search("pump", { driveId: inVectors, mode: "vector" })).rejects.toMatchObject({ type: "conflict" });
+  await database.sql`update drive_indexes set chunks = chunks - 100000000 where drive_id = ${inVectors}`;
+  expect(asked).toEqual([]);
+});
+
 test("Refuses drives of others and drives without an index; says whether files wait", async () => {
   await expect(search("pump", { ownerId: "usr_other" })).rejects.toMatchObject({ type: "not_found" });
   await expect(search("pump", { driveId: "\0" })).rejects.toMatchObject({ type: "not_found" });

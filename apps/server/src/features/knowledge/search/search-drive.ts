@@ -54,6 +54,9 @@ const matchesPerResult = 4;
 
 const noIndex = "The drive has no index. Its owner can create one: PATCH /v1/drives/{drive_id} with `index`.";
 
+const tooLarge =
+  "The vectors of the drive do not fit the memory of the server. Search with mode text or hybrid, or divide the drive.";
+
 export function createDriveSearch(deps: DriveSearchDeps): DriveSearch {
   const { sql } = deps.database;
   return {
@@ -90,6 +93,11 @@ async function vectorMatches(
 ): Promise<Ranked[] | undefined> {
   const { driveId, dimensions } = index;
   if (dimensions === null) return undefined;
+  // Nobody pays for a vector that cannot be compared.
+  if (!vectors.fits({ dimensions, size: index.chunks })) {
+    if (mode === "hybrid") return undefined;
+    throw fault("conflict", tooLarge);
+  }
   try {
     const query = await embedQuery(driveId, text, { caller, signal, charge });
     // The model was changed meanwhile.
