@@ -11,7 +11,7 @@ type EmbedDeps = Pick<KnowledgeDeps, "models" | "predictions" | "accounts" | "da
 
 /** Small enough for servers that accept few texts at once. */
 const textsAtOnce = 32;
-const mostDimensions = 16_384;
+const mostDimensions = 4_096;
 
 /** The model that the name stands for, if the owner of the drive may call it. Rejects with a sentence for the owner. */
 export async function findEmbeddingModel(
@@ -90,7 +90,11 @@ export async function embedTexts(
 
 function normalised(vector: Float32Array): Float32Array {
   const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
-  if (!Number.isFinite(length) || vector.length > mostDimensions) {
+  if (vector.length > mostDimensions) {
+    const most = mostDimensions.toLocaleString("en");
+    throw fault("downstream_service_error", `The embedding model returned a vector of more than ${most} values.`);
+  }
+  if (!Number.isFinite(length)) {
     throw fault("downstream_service_error", "The embedding model returned a vector that cannot be stored.");
   }
   return length === 0 ? vector : vector.map((value) => value / length);

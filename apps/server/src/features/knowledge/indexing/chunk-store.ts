@@ -5,6 +5,8 @@ import type { ClaimedFile } from "./claim-store.ts";
 
 export const mostChunksOfDrive = 200_000;
 export const mostChunksOfUser = 500_000;
+/** A chunk with a longer vector counts for more than one, so that the bounds hold for bytes too. */
+const valuesOfChunk = 1_536;
 const rowsAtOnce = 500;
 
 export type EmbeddedChunk = Chunk & { embedding: Uint8Array | null };
@@ -12,12 +14,16 @@ export type EmbeddedChunk = Chunk & { embedding: Uint8Array | null };
 /** Whether the index has space for so many chunks of the file, in the place of its present ones. */
 export async function fitsIndex(sql: Sql, { index, path }: ClaimedFile, chunks: number): Promise<boolean> {
   const [row] = await sql<[{ ofDrive: number; ofUser: number }]>`
-    select coalesce(sum(i.chunks) filter (where i.drive_id = ${index.driveId}), 0)::int - f.chunks as "ofDrive",
-      coalesce(sum(i.chunks), 0)::int - f.chunks as "ofUser"
-    from drive_index_files f join drive_indexes i on i.owner_id = ${index.ownerId}
-    where f.drive_id = ${index.driveId} and f.path = ${path}
-    group by f.chunks`;
-  return row === undefined || (row.ofDrive + chunks <= mostChunksOfDrive && row.ofUser + chunks <= mostChunksOfUser);
+    select coalesce(sum(e.size) filter (where e.is_own), 0)::float8 as "ofDrive", coalesce(sum(e.size), 0)::float8 as "ofUser"
+    from drive_index_files f
+    join drive_indexes i on i.owner_id = ${index.ownerId}
+    cross join lateral (select i.drive_id = f.drive_id as is_own) own
+    cross join lateral (
+      select own.is_own, (i.chunks + case when own.is_own then ${chunks}::int - f.chunks else 0 end)
+        * greatest(1, i.dimensions / ${valuesOfChunk}::float8) as size
+    ) e
+    where f.drive_id = ${index.driveId} and f.path = ${path}`;
+  return row === undefined || (row.ofDrive <= mostChunksOfDrive && row.ofUser <= mostChunksOfUser);
 }
 
 /**

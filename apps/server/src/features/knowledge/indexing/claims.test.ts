@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { testDatabase } from "../../../../test/support/database.ts";
 import type { Database } from "../../../engines/database/index.ts";
-import { endFile } from "./chunk-store.ts";
+import { endFile, fitsIndex } from "./chunk-store.ts";
 import { type ClaimedFile, claimFile, pauseIndex, releaseClaimsOf, releaseFile } from "./claim-store.ts";
 
 let database: Database;
@@ -23,7 +23,7 @@ afterAll(() => drop());
 beforeEach(async () => {
   await sql`delete from drive_index_files`;
   await sql`delete from drive_items`;
-  await sql`update drive_indexes set paused_reason = null, retry_at = null, chunks = 0`;
+  await sql`update drive_indexes set paused_reason = null, retry_at = null, chunks = 0, dimensions = null`;
 });
 
 async function add(drive: string, path: string, blobKey = `${drive}${path}`): Promise<void> {
@@ -83,6 +83,19 @@ test("a claim of an earlier generation writes nothing", async () => {
   expect(await endIndexed(first)).toBe(false);
   await releaseFile(sql, first, { dueInMs: 0, isTry: false });
   expect(await endIndexed(await claimed())).toBe(true);
+});
+
+test("chunks with long vectors fill an index earlier", async () => {
+  await add("drv_ann", "/a");
+  const file = await claimed();
+  for (const [dimensions, most] of [
+    [null, 200_000],
+    [1_536, 200_000],
+    [3_072, 100_000],
+  ] as const) {
+    await sql`update drive_indexes set chunks = ${most - 10}, dimensions = ${dimensions} where drive_id = 'drv_ann'`;
+    expect([await fitsIndex(sql, file, 10), await fitsIndex(sql, file, 11)]).toEqual([true, false]);
+  }
 });
 
 test("the claims of a dead node are free again, and its attempt counts", async () => {
