@@ -97,7 +97,7 @@ export async function changeMember(
   return changing(context, caller, name, async (tx, team) => {
     requireManager(team.as);
     const member = await requireMember(tx, team.id, username);
-    if (counted && counted.seatId !== member.seatId) throw fault("conflict", `${username} joined anew. Try again.`);
+    if (counted && counted.seatId !== member.seatId) throw fault("conflict", `${username} was added again. Try again.`);
     const role = change.role ?? member.role;
     if (!mayChangeMember(team.as, member.role, role)) throw ownersOnly();
     const states = await selectMemberStates(tx, team.id);
