@@ -3,6 +3,7 @@ import { createRootRouteWithContext, createRoute, createRouter, Outlet, redirect
 import { isSignedOut } from "./api/client.ts";
 import { BrokenPage, NotFoundPage } from "./pages/not-found-page.tsx";
 import { OverviewPage } from "./pages/overview/overview-page.tsx";
+import { connectSearch } from "./pages/providers/connect/connect-search.rules.ts";
 import { ResetPasswordPage } from "./pages/sign-in/reset-password-page.tsx";
 import { SignInPage } from "./pages/sign-in/sign-in-page.tsx";
 import {
@@ -11,7 +12,6 @@ import {
   auditSearch,
   authorizeSearch,
   automationsSearch,
-  connectSearch,
   deliverySearch,
   driveSearch,
   filesSearch,

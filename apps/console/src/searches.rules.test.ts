@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { connectSearch } from "./pages/providers/connect/connect-search.rules.ts";
 import {
   agentSearch,
   approvalsSearch,
-  connectSearch,
   deliverySearch,
   driveSearch,
   filesSearch,

@@ -1,13 +1,11 @@
-import {
-  type ConfirmationStatus,
-  type DeliveryStatus,
-  type FileRecord,
-  type PredictionMode,
-  type PredictionStatus,
-  type ProviderType,
-  providerTypes,
-  type RunRecord,
-  type SignInProblem,
+import type {
+  ConfirmationStatus,
+  DeliveryStatus,
+  FileRecord,
+  PredictionMode,
+  PredictionStatus,
+  RunRecord,
+  SignInProblem,
 } from "@gantry/sdk";
 import { modelKinds } from "./pages/models/model-kinds.ts";
 import { problemTexts } from "./pages/sign-in/sign-in-problem.ts";
@@ -79,34 +77,6 @@ export function auditSearch(params: Params): AuditSearch {
 export function sharedListSearch(params: Params): ListSearch & { for?: "everyone" } {
   const scope = oneOf(["everyone"] as const, params.for);
   return { ...listSearch(params), ...(scope && { for: scope }) };
-}
-
-export interface ConnectSearch {
-  /** The kind of a new provider. */
-  type?: ProviderType;
-  /** A saved provider, whose models are shown. */
-  provider?: string;
-  /** Shows its settings instead. */
-  edit?: true;
-  /** Endpoint ids of the models that were imported last. */
-  imported?: string[];
-  /** An admin offers the models to everyone. */
-  for?: "everyone";
-}
-
-/** The step of the page "Connect a model". */
-export function connectSearch({ type, provider, edit, imported, for: scope }: Params): ConnectSearch {
-  const kind = oneOf(Object.keys(providerTypes) as ProviderType[], type);
-  const isNamed = typeof provider === "string" && provider !== "";
-  const ids = Array.isArray(imported)
-    ? imported.filter((id) => typeof id === "string" && /^[^/]+\/[^/]+$/.test(id))
-    : [];
-  return {
-    ...(isNamed ? { provider } : kind && { type: kind }),
-    ...(isNamed && edit === true && { edit }),
-    ...(isNamed && ids.length > 0 && { imported: ids }),
-    ...(scope === "everyone" && { for: scope }),
-  };
 }
 
 /** `model`: the model of the new agent. `template`: the example that it starts from. */

@@ -2,12 +2,12 @@ import type { ProviderRecord, ProviderType } from "@gantry/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { ConnectSearch } from "../../../searches.rules.ts";
 import { useSession } from "../../../shell/session.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Loaded } from "../../../ui/notice.tsx";
 import { allTypes, presetOf } from "../provider-form.rules.ts";
 import { providersQuery, useMayShare } from "../provider-scope.ts";
+import type { ConnectSearch } from "./connect-search.rules.ts";
 
 export function ChooseType() {
   return (
