@@ -68,7 +68,7 @@ export async function compose(
   trustExtraCa(config.GANTRY_EXTRA_CA);
   if (!shared) await makeHome(home, (warning) => log.warn(warning));
   const finding = startFinding(config, signal);
-  const database = shared?.database ?? (await openDatabase(config, log, onProgress));
+  const database = shared?.database ?? (await openDatabase(config, log, onProgress, shared?.isFirst ?? true));
   try {
     await migrate(database, ownSchema, { mustKnow: oldestToKnow, report: (text) => log.warn(text), signal });
     signal?.throwIfAborted();

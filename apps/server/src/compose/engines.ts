@@ -5,6 +5,7 @@ import { openFilesystemBlobs } from "../engines/blobs/filesystem.ts";
 import { loadOrCreateSigningCredentials } from "../engines/blobs/signing-credentials.ts";
 import {
   connectExternalDatabase,
+  connectionsOfProcess,
   type Database,
   type OpenedDatabase,
   startEmbeddedDatabase,
@@ -19,9 +20,19 @@ import { egressOf } from "./egress.ts";
 
 const bucket = "gantry";
 
-export function openDatabase(config: Config, log: Log, onProgress: (text: string) => void): Promise<OpenedDatabase> {
+/** The first of several processes warns if the connections of all do not suffice. */
+export function openDatabase(
+  config: Config,
+  log: Log,
+  onProgress: (text: string) => void,
+  isFirst: boolean,
+): Promise<OpenedDatabase> {
   if (config.DATABASE_URL !== undefined)
-    return connectExternalDatabase({ url: config.DATABASE_URL, onTrouble: (text) => log.warn(text) });
+    return connectExternalDatabase({
+      url: config.DATABASE_URL,
+      connections: isFirst ? config.GANTRY_PROCESSES * connectionsOfProcess : undefined,
+      onTrouble: (text) => log.warn(text),
+    });
   return startEmbeddedDatabase({
     home: config.GANTRY_HOME,
     programs: config.GANTRY_POSTGRES_BIN,

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { makeHome } from "../compose/home.ts";
 import type { Config } from "../config/config.ts";
-import { type EmbeddedDatabase, startEmbeddedDatabase } from "../engines/database/index.ts";
+import { connectionsOfProcess, type EmbeddedDatabase, startEmbeddedDatabase } from "../engines/database/index.ts";
 import { createFrontListener } from "../http/foundation/front-listener.ts";
 import { listenerDialects } from "../http/listener-dialects.ts";
 import { describeError } from "../kernel/describe-error.ts";
@@ -14,8 +14,6 @@ import { endsAll, restartDelayMs, steadyMs } from "./restart.rules.ts";
 import { openPort, refuse, say, stopSignals } from "./run-server.ts";
 import { createScrapes } from "./scrapes.ts";
 
-/** Connections that one process opens: its pool and its listener. */
-const connectionsOfOne = 17;
 /** Beyond the delay and the grace of a stop. A process that is not finished then hangs. */
 const hangsAfterMs = 60_000;
 
@@ -64,7 +62,7 @@ export async function supervise(config: Config, log: Log): Promise<void> {
     return startEmbeddedDatabase({
       home: config.GANTRY_HOME,
       programs: config.GANTRY_POSTGRES_BIN,
-      connections: wanted * connectionsOfOne,
+      connections: wanted * connectionsOfProcess,
       onProgress: say,
       onWarning: (text) => log.warn(text),
       onTrouble: (text, error) => log.error({ err: error }, text),

@@ -29,6 +29,10 @@ export interface OwnDatabase extends OpenedDatabase {
   markFull(): void;
 }
 
+const defaultPoolSize = 16;
+/** Connections that a server process opens at most: its pool and its listener. */
+export const connectionsOfProcess = defaultPoolSize + 1;
+
 const readyWithinMs = 1000;
 const closeWithinMs = 5000;
 const reportAgainMs = 10 * 60_000;
@@ -39,7 +43,7 @@ export function connect(options: ConnectOptions): Database {
 }
 
 export function connectOwn(options: ConnectOptions): OwnDatabase {
-  const { poolSize = 16, deadlineMs = 10_000, idleMs = 60_000, onTrouble = () => undefined } = options;
+  const { poolSize = defaultPoolSize, deadlineMs = 10_000, idleMs = 60_000, onTrouble = () => undefined } = options;
   const settings = {
     url: options.url,
     tls: options.tls,

@@ -9,7 +9,7 @@ import type { Database, OpenedDatabase } from "./database.ts";
 import { type HomeLock, lockHome } from "./home-lock.ts";
 import { readRecord, recordAdvice, recordFileOf, refuseForeignHome, writeRecord } from "./home-owner.ts";
 import { ensurePostmaster, stopPostmaster } from "./postmaster.ts";
-import { named, outdatedWarning } from "./server-facts.rules.ts";
+import { connectionsWarning, named, outdatedWarning } from "./server-facts.rules.ts";
 import { endedByFullDisk, logTail, mentionsFullDisk, reasonIn } from "./server-log.ts";
 import { diskFullError, explainFullDisk } from "./unavailable.ts";
 import { watchPostmaster } from "./watch.ts";
@@ -119,7 +119,12 @@ async function startLocked(options: EmbeddedOptions, lock: HomeLock): Promise<Em
   database = connected;
   try {
     await ensureOwnDatabase(address(superuser, "postgres"), password);
-    await connected.sql`select 1`; // With a nearly full disk the server starts, but refuses connections.
+    // With a nearly full disk the server starts, but refuses connections.
+    const [facts] = await connected.sql<{ allowed: number }[]>`
+      select current_setting('max_connections')::int as allowed`;
+    const advice = "This PostgreSQL is from an earlier start. Stop Gantry and start it again to raise its limit.";
+    const tooFew = connectionsWarning(facts?.allowed ?? 0, connections ?? 0, advice);
+    if (tooFew !== undefined) onWarning?.(tooFew);
   } catch (error) {
     await connected.close();
     await watch.stop();

@@ -1,13 +1,17 @@
 import { type ConnectOptions, connect, connectOwn } from "./connect.ts";
 import type { OpenedDatabase, Sql } from "./database.ts";
-import { type ServerFacts, unfitReason, versionWarning } from "./server-facts.rules.ts";
+import { connectionsWarning, type ServerFacts, unfitReason, versionWarning } from "./server-facts.rules.ts";
 import { readTls } from "./tls.ts";
 
 export interface ExternalOptions
   extends Pick<ConnectOptions, "poolSize" | "deadlineMs" | "applicationName" | "onTrouble"> {
   /** DATABASE_URL: `postgres://user:password@host:port/database?sslmode=...` */
   url: string;
+  /** Connections of all processes of this server. */
+  connections?: number | undefined;
 }
+
+const advice = "Raise max_connections or lower GANTRY_PROCESSES.";
 
 /** The driver reads these differently from libpq. */
 const tlsSettings = ["sslmode", "sslrootcert", "sslcert", "sslkey"];
@@ -17,7 +21,11 @@ const tlsSettings = ["sslmode", "sslrootcert", "sslcert", "sslkey"];
  * verify-full (verified against `sslrootcert` or the system's authorities). Rejects if the server cannot be used. Later,
  * lost connections are reopened.
  */
-export async function connectExternalDatabase({ url, ...pool }: ExternalOptions): Promise<OpenedDatabase> {
+export async function connectExternalDatabase({
+  url,
+  connections = 0,
+  ...pool
+}: ExternalOptions): Promise<OpenedDatabase> {
   const address = parse(url);
   const tls = await readTls(address);
   for (const name of tlsSettings) address.searchParams.delete(name);
@@ -28,8 +36,8 @@ export async function connectExternalDatabase({ url, ...pool }: ExternalOptions)
     const unfit = unfitReason(facts);
     if (unfit !== undefined) throw new Error(unfit);
     await refusePooler(options);
-    const warning = versionWarning(facts);
-    if (warning !== undefined) pool.onTrouble?.(warning);
+    const warnings = [versionWarning(facts), connectionsWarning(facts.connections, connections, advice)];
+    for (const warning of warnings) if (warning !== undefined) pool.onTrouble?.(warning);
     return database;
   } catch (error) {
     await database.close();
@@ -43,7 +51,8 @@ export async function connectExternalDatabase({ url, ...pool }: ExternalOptions)
 async function askFacts(sql: Sql): Promise<ServerFacts> {
   const [facts] = await sql.unsafe<ServerFacts[]>(`
     select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding,
-      current_schema() as schema, current_user as role, current_database() as database`);
+      current_schema() as schema, current_user as role, current_database() as database,
+      current_setting('max_connections')::int as connections`);
   if (!facts) throw new Error("the server does not describe itself");
   return facts;
 }

@@ -1,4 +1,4 @@
-export { type ConnectOptions, connect, connectOwn, type OwnDatabase } from "./connect.ts";
+export { type ConnectOptions, connect, connectionsOfProcess, connectOwn, type OwnDatabase } from "./connect.ts";
 export type { Database, OpenedDatabase, Sql, Transaction, TransactionOptions, Trouble } from "./database.ts";
 export { type EmbeddedDatabase, type EmbeddedOptions, startEmbeddedDatabase } from "./embedded.ts";
 export { connectExternalDatabase, type ExternalOptions } from "./external.ts";

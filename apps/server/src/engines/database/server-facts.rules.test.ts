@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
-import { type ServerFacts, unfitReason, versionWarning } from "./server-facts.rules.ts";
+import { connectionsWarning, type ServerFacts, unfitReason, versionWarning } from "./server-facts.rules.ts";
 
-const good: ServerFacts = { version: 180004, encoding: "UTF8", schema: "public", role: "app", database: "gantry" };
+const good: ServerFacts = {
+  version: 180004,
+  encoding: "UTF8",
+  schema: "public",
+  role: "app",
+  database: "gantry",
+  connections: 100,
+};
 
 test.each([
   [180004, undefined, undefined],
@@ -14,4 +21,11 @@ test.each([
   [90624, "it is PostgreSQL 9, and Gantry needs 15 or later. Use 18.", expect.any(String)],
 ])("version %i", (version, unfit, doubtful) => {
   expect([unfitReason({ ...good, version }), versionWarning({ ...good, version })]).toEqual([unfit, doubtful]);
+});
+
+test("fewer connections than the processes may open", () => {
+  expect(connectionsWarning(100, 100, "Raise it.")).toBeUndefined();
+  expect(connectionsWarning(100, 136, "Raise it.")).toBe(
+    "The database allows 100 connections, but the server processes may open 136. Raise it.",
+  );
 });

