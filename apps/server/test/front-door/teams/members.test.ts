@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AgentRuns, startAgentRuns } from "../../support/agent-runs.ts";
-import type { GantryNode } from "../../support/gantry.ts";
+import { type Answer, type GantryNode, startGantry } from "../../support/gantry.ts";
 import { schedulesOf } from "../../support/schedules.ts";
+import { waitFor } from "../../support/wait-for.ts";
 import { type Calls, messageOf, type TeamCalls, teamCalls } from "./teams.fixture.ts";
 
 let t: AgentRuns;
@@ -29,6 +30,31 @@ const refused = async (call: ReturnType<Calls["get"]>, status: number, text: str
   const answer = await call;
   expect([answer.status, messageOf(answer)], answer.text).toEqual([status, expect.stringContaining(text)]);
 };
+
+test("a person owns at most twenty teams, also of those created at the same moment", async () => {
+  const open = await startGantry({ beside: gantry, env: { GANTRY_TEAM_CREATION: "everyone" } });
+  const key = await gantry.newUser("tess", { credit: 0 });
+  const create = (_: unknown, n: number) =>
+    open.call("POST", "/api/v2/teams", { key, json: { name: `of-tess-${n}` } }).then(({ status }) => status);
+  const statuses = await Promise.all(Array.from({ length: 23 }, create));
+  expect(statuses.toSorted()).toEqual([...Array(20).fill(201), 409, 409, 409]);
+  await open.close();
+});
+
+test("a person who loses the account in this moment does not join", async () => {
+  await gantry.newUser("pia", { credit: 0 });
+  let answer: Promise<Answer> | undefined;
+  await gantry.database.transaction(async (tx) => {
+    await tx`update users set disabled_at = now() where username = 'pia'`;
+    answer = own("olga").send("POST", members, { json: { username: "pia" } });
+    await waitFor("the team to wait for the person", async () => {
+      const rows = await gantry.database.sql`
+        select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+      return rows.length > 0;
+    });
+  });
+  expect((await answer)?.status).toBe(422);
+});
 
 /** Costs 0.03 dollars; a small picture is painted quickly. */
 const draw = (by: Calls) =>

@@ -15,11 +15,12 @@ import {
   type Budget,
   deleteMember,
   findMember,
-  findPerson,
   insertMember,
+  lockPerson,
   lockSeat,
   lockTeam,
   type Member,
+  type Person,
   selectMemberStates,
   selectMembers,
   type Team,
@@ -70,10 +71,9 @@ export async function addMember(
   name: string,
   { username, role = "member", ...budget }: AddMemberBody,
 ): Promise<SeenMember> {
-  return changing(context, caller, name, async (tx, team) => {
+  const add = async (tx: Sql, team: OwnTeam, person: Person | undefined): Promise<SeenMember> => {
     requireManager(team.as);
     if (!mayChangeMember(team.as, undefined, role)) throw ownersOnly();
-    const person = usernamePattern.test(username) ? await findPerson(tx, username) : undefined;
     if (!person) throw fault("value_error", "User not found", { loc: ["body", "username"], input: username });
     if (await findMember(tx, team.id, username)) throw fault("conflict", `${username} is a member of the team already`);
     if (team.members >= mostMembers) throw fault("conflict", `A team has at most ${mostMembers} members`);
@@ -81,7 +81,8 @@ export async function addMember(
     const added = await requireMember(tx, team.id, username);
     await recordMember(tx, "member.add", team, added, { after: fieldsOf(added) });
     return { ...added, isHidden: false };
-  });
+  };
+  return changing(context, caller, name, add, username);
 }
 
 /** From the next request on: keys of a member have its current role, and admission reads budgets from the database. */
@@ -155,19 +156,26 @@ function fieldsOf({ role, monthlyLimitMicros, dailyLimitMicros, tokensPerMinute 
   };
 }
 
-/** Runs a change of the members, one at a time per team, with the caller's role of that moment. */
+type OwnTeam = Team & { as: TeamRole };
+
+/**
+ * Runs a change of the members, one at a time per team, with the caller's role of that moment. `joining`: a person, who is
+ * locked before the team, as in a deletion of the account.
+ */
 async function changing<T>(
   context: AccountsContext,
   caller: Caller,
   name: string,
-  change: (tx: Sql, team: Team & { as: TeamRole }) => Promise<T>,
+  change: (tx: Sql, team: OwnTeam, person: Person | undefined) => Promise<T>,
+  joining = "",
 ): Promise<T> {
   const { teamId, result } = await context.database.transaction(async (tx) => {
     const { id } = await requireTeam(tx, caller, name);
+    const person = usernamePattern.test(joining) ? await lockPerson(tx, joining) : undefined;
     if (!(await lockTeam(tx, id))) throw teamNotFound();
     // Read again: the role may have changed while the lock was waited for.
     const team = await requireTeam(tx, caller, name);
-    const changed = await change(tx, team);
+    const changed = await change(tx, team, person);
     await announceChange(tx, id);
     return { teamId: id, result: changed };
   });
@@ -180,7 +188,7 @@ export async function takeSeat(
   tx: Sql,
   seat: {
     teamId: string;
-    person: { id: string; username: string };
+    person: Person;
     role: TeamRole;
     budget: WantedBudget;
     now: Date;

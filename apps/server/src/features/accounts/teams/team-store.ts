@@ -94,11 +94,16 @@ export async function findMember(sql: Sql, teamId: string, username: string): Pr
   return member;
 }
 
-/** A person who can join: not a team, not disabled. */
-export async function findPerson(sql: Sql, username: string): Promise<{ id: string; username: string } | undefined> {
-  const [person] = await sql<{ id: string; username: string }[]>`
+export interface Person {
+  id: string;
+  username: string;
+}
+
+/** A person who can join: not a team, not disabled. Locks it, before any team, so that it is not deleted meanwhile. */
+export async function lockPerson(tx: Sql, username: string): Promise<Person | undefined> {
+  const [person] = await tx<Person[]>`
     select id, username from users
-    where username = ${username} and kind = 'person' and role <> 'system' and disabled_at is null`;
+    where username = ${username} and kind = 'person' and role <> 'system' and disabled_at is null for no key update`;
   return person;
 }
 
@@ -142,6 +147,8 @@ export async function selectMemberships(tx: Sql, personId: string): Promise<Memb
 
 /** Revokes the seat and the keys of the member. Their rows stay for the ledger. */
 export async function deleteMember(tx: Sql, teamId: string, userId: string, now: Date): Promise<void> {
+  // Keys are locked before their secrets, as in a rotation.
+  await tx`select from api_keys where user_id = ${teamId} and member_id = ${userId} order by id for update`;
   await tx`delete from team_members where team_id = ${teamId} and user_id = ${userId}`;
   await tx`
     delete from retired_key_pairs

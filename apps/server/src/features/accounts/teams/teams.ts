@@ -10,8 +10,8 @@ import { takeSeat } from "./members.ts";
 import {
   closeTeam as closeTeamRow,
   countTeamsOf,
-  findPerson,
   lockOpenWork,
+  lockPerson,
   lockTeam,
   selectTeamsOf,
   type Team,
@@ -52,7 +52,7 @@ export async function createTeam(
   const id = newId("user");
   const createdAt = clock.now();
   await database.transaction(async (tx) => {
-    const person = await findPerson(tx, owner ?? caller.username);
+    const person = await lockPerson(tx, owner ?? caller.username);
     if (!person) throw fault("value_error", "User not found", { loc: ["body", "owner"], input: owner });
     if (!isAdmin && (await countTeamsOf(tx, person.id, "owner")) >= mostOwned) {
       throw fault("conflict", `You own ${mostOwned} teams already. Close one first.`);
