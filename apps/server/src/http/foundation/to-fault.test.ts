@@ -10,6 +10,8 @@ test.each([
   ["FST_ERR_CTP_INVALID_MEDIA_TYPE", 422, /application\/json/],
   ["FST_ERR_CTP_BODY_TOO_LARGE", 422, /too large/],
   ["FST_ERR_BAD_URL", 404, /Not found/],
+  ["40P01", 503, /Try again/],
+  ["55P03", 503, /Try again/],
   ["ANYTHING_ELSE", 500, /Internal server error/],
 ])("%s is a %i that says what is wrong", (code, status, message) => {
   const cause = thrown(code);

@@ -5,6 +5,9 @@ interface ThrownError extends Error {
   code?: string;
 }
 
+/** SQLSTATEs of a deadlock and of a lock that was not free in time. PostgreSQL has rolled the transaction back. */
+const lockFailures = ["40P01", "55P03"];
+
 /**
  * Turns anything thrown into a fault. Errors of the framework about a body become a 4xx that says what to do; anything
  * unexpected becomes a bare 500, with the cause for the log.
@@ -16,6 +19,9 @@ export function toFault(thrown: unknown): Fault {
   // The error of node:http for an aborted request.
   if (error?.code === "ECONNRESET" && error.message === "aborted") {
     return fault("request_invalid", "The client closed the connection before the body was complete", { cause: thrown });
+  }
+  if (error instanceof Error && lockFailures.includes(error.code ?? "")) {
+    return fault("service_unavailable", "Other requests are changing the same data. Try again.", { cause: thrown });
   }
   switch (error?.code) {
     case "FST_ERR_CTP_INVALID_JSON_BODY":
