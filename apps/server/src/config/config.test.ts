@@ -229,10 +229,8 @@ test("settings of sign-in", () => {
   ]);
   expect(faultsOf({ GANTRY_OIDC_ISSUER: provider.GANTRY_OIDC_ISSUER })).toHaveLength(1);
   const byMail = { ...provider, GANTRY_OIDC_USERNAME_CLAIM: "email", GANTRY_OIDC_LINK_USERS: "1" };
-  for (const GANTRY_OIDC_ALLOWED_DOMAINS of [undefined, "a.test,b.test"]) {
-    expect(faultsOf({ ...byMail, GANTRY_OIDC_ALLOWED_DOMAINS })).toEqual([
-      expect.stringContaining("must name exactly one domain"),
-    ]);
+  for (const domains of [{}, { GANTRY_OIDC_ALLOWED_DOMAINS: "a.test,b.test" }]) {
+    expect(faultsOf({ ...byMail, ...domains })).toEqual([expect.stringContaining("must name exactly one domain")]);
   }
   expect(readConfig({ ...byMail, GANTRY_OIDC_ALLOWED_DOMAINS: "a.test" }, "/tmp").GANTRY_OIDC_LINK_USERS).toBe(true);
   for (const GANTRY_TRUSTED_PROXIES of ["proxy.lan", "10.0.0.1:80", "1"]) {

@@ -1,5 +1,6 @@
 import type { SeriesGroup, SeriesMetric, SeriesStep } from "@gantry/wire";
 import { fault } from "../../kernel/errors.ts";
+import type { Scope } from "../accounts/index.ts";
 import type { Micros1970, Moment } from "../billing/index.ts";
 import { microsOfMoment } from "../billing/index.ts";
 
@@ -61,7 +62,7 @@ function stepFor(length: number): SeriesStep {
 }
 
 /** Sums exist by user, hour and model. Everything else is counted by rows, in a range that a request can wait for. */
-export function needsRows(request: SeriesRequest, steps: Steps, onlyKeyIds: readonly string[] | null): boolean {
+export function needsRows(request: SeriesRequest, steps: Steps, onlyKeyIds: Scope["onlyKeyIds"]): boolean {
   const { groupBy, keyId, mode } = request;
   const byRows = onlyKeyIds !== null || keyId !== undefined || mode !== undefined || !isInSums(groupBy);
   if (byRows && steps.to - steps.from > longestByRows + day) {
