@@ -162,6 +162,14 @@ test("Another user's run searches the creator's drive and pays for it", async ()
   expect(done.body, done.text).toMatchObject({ status: "done" });
   expect(t.told(1)[0]).toContain("[1] /manual.pdf, page 4, line 1\nThe furnace smells of burnt paint.");
   expect(await embeddingsPaidBy(other)).toBe(1);
+
+  t.llm.requests.length = 0;
+  t.llm.script = inTurn({ calls: [{ name: "drive_search", args: { query: "kiln" } }] }, { text: "done" });
+  const memory = { drive: driveId, path: "/manual.pdf" };
+  const remembering = await t.makeAgent({ tools: ["drive_search"], drives: [driveId], memory, visibility: "public" });
+  expect((await t.run(remembering, {}, { key: other })).body).toMatchObject({ status: "done" });
+  expect(t.told(1)[0]).toContain("/readme.txt");
+  expect(t.told(1)[0]).not.toContain("/manual.pdf");
 });
 
 test("A search that could exceed the cost limit of the run is not done", async () => {
