@@ -33,6 +33,7 @@ export function SessionEnded() {
   return (
     <Dialog
       open={session === "ended"}
+      closesAtOnce
       onClose={() => changeConsoleStatus({ session: "dismissed" })}
       title="Your session has ended"
       description={

@@ -30,6 +30,7 @@ export function DeleteAccountButton({ username, question, onDelete }: DeleteAcco
       </Button>
       <Dialog
         open={isOpen}
+        closesAtOnce
         onClose={close}
         title={question}
         description="Keys and sessions stop working at once. Everything that the account stored is deleted: files, drives, results, agents, models and secrets. The ledger stays, without the name. This cannot be undone."

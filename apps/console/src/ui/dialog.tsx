@@ -16,14 +16,25 @@ interface DialogProps {
   wide?: boolean;
   /** Only its own buttons close the dialog, because its content cannot be shown again. */
   staysOpen?: boolean;
+  /** What is typed here is not worth a question, such as a password. */
+  closesAtOnce?: boolean;
   children: ReactNode;
 }
 
-export function Dialog({ open, onClose, title, description, wide = false, staysOpen = false, children }: DialogProps) {
+export function Dialog({
+  open,
+  onClose,
+  title,
+  description,
+  wide = false,
+  staysOpen = false,
+  closesAtOnce = false,
+  children,
+}: DialogProps) {
   const opener = useRef<Element>(null);
   /** A form with input that closing would lose, until it is saved and gone. */
   const edited = useRef<Element>(null);
-  const isEdited = () => edited.current?.isConnected ?? false;
+  const isEdited = () => !closesAtOnce && edited.current?.isConnected === true;
   const [isAsking, setAsking] = useState(false);
   if (isAsking && !open) setAsking(false);
   return (
