@@ -184,7 +184,9 @@ test("a needless GANTRY_ prefix is reported", () => {
 
 test("known, foreign, empty and Kubernetes variables are not reported", () => {
   expect(warnings(Object.fromEntries(known.map((name) => [name, "x"])))).toEqual([]);
-  expect(warnings({ GANTRY_URL: "x", GANTRY_KEY: "x", PATH: "/bin", PROT: "1", GANTRY_NOTHING: " " })).toEqual([]);
+  expect(
+    warnings({ GANTRY_URL: "x", GANTRY_KEY: "x", GANTRY_TEAM: "x", PATH: "/bin", PROT: "1", GANTRY_NOTHING: " " }),
+  ).toEqual([]);
   expect(
     warnings({
       GANTRY_PORT: "tcp://10.0.0.1:8080",
