@@ -158,6 +158,19 @@ function json(response: ServerResponse, status: number, body: object, headers: R
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 }
 
+/** What a person does on the page of Gantry: reads for whom the account is connected, and presses the button. */
+export async function returnTo(
+  url: string,
+): Promise<{ status: number; text: string; headers: Headers; asked: string }> {
+  const page = await fetch(url);
+  const asked = await page.text();
+  const inputs = [...asked.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]+)">/g)];
+  if (inputs.length === 0) return { status: page.status, text: asked, headers: page.headers, asked };
+  const body = new URLSearchParams(inputs.map(([, name = "", value = ""]) => [name, value]));
+  const answer = await fetch(new URL("?", url), { method: "POST", body });
+  return { status: answer.status, text: await answer.text(), headers: answer.headers, asked };
+}
+
 /**
  * What a person does in a browser: signs in and consents on the pages of the authorization server. Returns the address of
  * Gantry that the browser is sent to.

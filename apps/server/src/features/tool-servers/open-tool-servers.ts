@@ -8,7 +8,9 @@ import { authorizeServer, forgetAuthorization, linkOfRecord, listAuthorizations 
 import {
   type AuthorizationAnswer,
   type AuthorizationOutcome,
+  findAuthorization,
   finishAuthorization,
+  type PendingAuthorization,
 } from "./oauth/finish-authorization.ts";
 import type { AuthorizationLink } from "./oauth/links.ts";
 import { changeServer, registerServer, removeServer } from "./servers.ts";
@@ -41,6 +43,8 @@ export interface ToolServers {
     options: { baseUrl: string; isOffline: boolean },
   ): Promise<{ server: ToolServer; url: string | undefined }>;
   /** What the browser brings back from the authorization server. */
+  /** What the answer would authorize, and for whom. Undefined if its link does not work. */
+  findAuthorization(answer: AuthorizationAnswer): Promise<PendingAuthorization | undefined>;
   finishAuthorization(answer: AuthorizationAnswer): Promise<AuthorizationOutcome>;
   /** Deletes the user's tokens for a server, which may belong to another user. */
   forgetAuthorization(userId: string, id: string): Promise<void>;
@@ -71,6 +75,7 @@ export function openToolServers(deps: ToolServersDeps): ToolServers {
     listTools: (ownerId, id, signal) => listTools(context, ownerId, id, signal),
     authorize: (ownerId, id, baseUrl) => authorizeServer(context, ownerId, id, baseUrl),
     withLink: (server, options) => linkOfRecord(context, server, options),
+    findAuthorization: (answer) => findAuthorization(context, answer),
     finishAuthorization: (answer) => finishAuthorization(context, answer),
     forgetAuthorization: (userId, id) => forgetAuthorization(context, userId, id),
     authorizations: (userId, servers, baseUrl) => listAuthorizations(context, userId, servers, baseUrl),

@@ -290,6 +290,7 @@ const ofOtherRoutes: Readonly<Record<string, Access>> = {
   "GET /docs/errors": open,
   // The state in the address is the permission.
   "GET /hooks/oauth/callback": open,
+  "POST /hooks/oauth/callback": open,
   "GET /docs/manifest.schema.json": open,
   "GET /console": open,
   "GET /console/*": open,

@@ -143,8 +143,8 @@ const ofOtherRoutes: Readonly<Record<string, Audited>> = {
   "POST /console/api/password-reset": ["user.reset_password", "session.open", "session.refuse"],
   // The browser returns here from the OpenID provider.
   "GET /console/api/oidc/callback": ["session.open", "user.create", "user.update", "user.link", "session.refuse"],
-  // The browser returns here when the user has authorized.
-  "GET /hooks/oauth/callback": ["tool_server.authorize"],
+  // The button that a person presses after authorizing.
+  "POST /hooks/oauth/callback": ["tool_server.authorize"],
   "PUT /s3/*": content,
   "POST /hooks/{trigger_id}/{secret}": use,
   "POST /mcp": use,

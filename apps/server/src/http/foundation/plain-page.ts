@@ -1,21 +1,33 @@
 import type { FastifyReply } from "fastify";
 
+/** Sends the fields to the address of the page when a person presses the button. */
+export interface PageForm {
+  button: string;
+  fields: Readonly<Record<string, string | undefined>>;
+}
+
 /** Answers a browser that came from elsewhere with a page of one paragraph. */
-export function sendPlainPage(reply: FastifyReply, status: number, title: string, text: string): FastifyReply {
+export function sendPlainPage(
+  reply: FastifyReply,
+  status: number,
+  title: string,
+  text: string,
+  form?: PageForm,
+): FastifyReply {
   return reply
     .code(status)
     .type("text/html; charset=utf-8")
     .header(
       "content-security-policy",
-      "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+      `default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action ${form ? "'self'" : "'none'"}`,
     )
     .header("cache-control", "no-store")
     .header("referrer-policy", "no-referrer")
     .header("x-content-type-options", "nosniff")
-    .send(page(title, text));
+    .send(page(title, text, form));
 }
 
-function page(title: string, text: string): string {
+function page(title: string, text: string, form: PageForm | undefined): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -26,10 +38,18 @@ function page(title: string, text: string): string {
 </head>
 <body>
 <h1>${escaped(title)}</h1>
-<p>${escaped(text)}</p>
+<p>${escaped(text)}</p>${form ? formOf(form) : ""}
 </body>
 </html>
 `;
+}
+
+function formOf({ button, fields }: PageForm): string {
+  const inputs = Object.entries(fields).map(([name, value]) =>
+    value === undefined ? "" : `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`,
+  );
+  return `
+<form method="post" action="?">${inputs.join("")}<button>${escaped(button)}</button></form>`;
 }
 
 const entities: Readonly<Record<string, string>> = {

@@ -3,6 +3,7 @@ import { type GantryNode, startGantry } from "../../support/gantry.ts";
 import {
   type AuthorizationServer,
   type ProtectedServer,
+  returnTo,
   signIn,
   startAuthorizationServer,
   startProtectedServer,
@@ -33,7 +34,7 @@ beforeEach(async () => {
   id = made.body.id;
   // Any node finishes what another one started.
   const url = (await signIn(made.body.authorization_url, "ann")).replace(nodes[0].url, nodes[1].url);
-  expect((await nodes[1].call("GET", url, { key: "" })).status).toBe(200);
+  expect((await returnTo(url)).status).toBe(200);
   issuer.asked.length = 0;
 });
 
@@ -104,7 +105,7 @@ test("a code that is refused keeps the registration; an unknown client is regist
       response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify({ error }));
       return true;
     };
-    expect((await nodes[0].call("GET", await signIn(await linkOf(), "ann"), { key: "" })).status).toBe(400);
+    expect((await returnTo(await signIn(await linkOf(), "ann"))).status).toBe(400);
     issuer.asked.length = 0;
     await linkOf();
     return issuer.asked.includes("/reg");

@@ -4,6 +4,7 @@ import type { Answer } from "../../support/gantry.ts";
 import {
   type AuthorizationServer,
   type ProtectedServer,
+  returnTo,
   signIn,
   startAuthorizationServer,
   startProtectedServer,
@@ -50,7 +51,7 @@ async function register(fields: object = {}, key?: string): Promise<Answer["body
 
 const read = async (id: string) => (await t.gantry.call("GET", `/v1/mcp-servers/${id}`)).body;
 const toolsOf = (id: string) => t.gantry.call("GET", `/v1/mcp-servers/${id}/tools`);
-const callback = (url: string) => t.gantry.call("GET", url, { key: "" });
+const callback = returnTo;
 
 async function authorized(login: string, fields: object = {}): Promise<Answer["body"]> {
   const server = await register(fields);
@@ -74,6 +75,7 @@ describe("a server with OAuth", () => {
     expect((await toolsOf(server.id)).body.error).toMatchObject({ type: "upstream_error" });
     const page = await callback(await signIn(server.authorization_url, "ann"));
     expect([page.status, page.text]).toEqual([200, expect.stringContaining("Connected. You can close this window.")]);
+    expect(page.asked).toContain(`Connect ${new URL(server.url).host} for the Gantry user admin?`);
     expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
     const now = await read(server.id);
     expect(now).toMatchObject({ status: "connected", last_error: null });

@@ -306,7 +306,7 @@ const steps: readonly Step[] = [
 
 /** Tested with an authorization server, in `tool-server-oauth.test.ts`, and with apps, in `mcp/oauth-client.test.ts`. */
 const elsewhere = [
-  ...["GET /hooks/oauth/callback", "DELETE /v1/mcp-servers/{mcp_server_id}/authorization"],
+  ...["POST /hooks/oauth/callback", "DELETE /v1/mcp-servers/{mcp_server_id}/authorization"],
   ...["POST /console/api/authorization", "POST /oauth/token", "POST /oauth/revoke"],
   // front-door/sign-in
   "DELETE /api/v2/sessions/{id}",

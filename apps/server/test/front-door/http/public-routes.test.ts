@@ -15,6 +15,7 @@ const open = [
   "PUT /s3/*",
   // The secret of a trigger is in its address. An authorization server calls back with a state that is used once.
   "GET /hooks/oauth/callback",
+  "POST /hooks/oauth/callback",
   "POST /hooks/{trigger_id}/{secret}",
   // Apps connect by OAuth: tokens are for codes and refresh tokens in the body.
   "GET /.well-known/oauth-protected-resource",

@@ -10,7 +10,7 @@ import type { SealedToolServer } from "../tool-server.ts";
 import { refreshInSeconds } from "./access-tokens.ts";
 import { storeGrant } from "./grant-store.ts";
 import { hashOfState } from "./links.ts";
-import { deleteClients, type StoredFlow, takeFlow } from "./oauth-store.ts";
+import { deleteClients, type StoredFlow, selectPending, takeFlow } from "./oauth-store.ts";
 import { revokeLater } from "./revoke.ts";
 import { type Flow, type Grant, sealedFlow, sealedGrant } from "./sealed.ts";
 
@@ -26,6 +26,21 @@ export interface AuthorizationAnswer {
 export type AuthorizationOutcome =
   | { isAuthorized: true; serverName: string; host: string; trouble: string | undefined }
   | { isAuthorized: false; problem: string };
+
+export interface PendingAuthorization {
+  serverName: string;
+  host: string;
+  username: string;
+}
+
+/** For the person at the browser, who may not be the one who created the link. */
+export async function findAuthorization(
+  { database }: ToolServersContext,
+  { state }: AuthorizationAnswer,
+): Promise<PendingAuthorization | undefined> {
+  const found = state === undefined ? undefined : await selectPending(database.sql, hashOfState(state));
+  return found && { serverName: found.name, host: new URL(found.url).host, username: found.username };
+}
 
 const invalidLink =
   "The link was already used, has expired or is not valid. Request a new one in Gantry, then try again.";

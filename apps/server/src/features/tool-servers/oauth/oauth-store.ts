@@ -108,6 +108,17 @@ export async function storeFlow(
   return row?.expiresAt;
 }
 
+export async function selectPending(
+  sql: Sql,
+  stateHash: string,
+): Promise<{ name: string; url: string; username: string } | undefined> {
+  const [row] = await sql<{ name: string; url: string; username: string }[]>`
+    select s.name, s.url, u.username
+    from tool_server_flows f join tool_servers s on s.id = f.server_id join users u on u.id = f.user_id
+    where f.state_hash = ${stateHash} and f.expires_at > now()`;
+  return row;
+}
+
 /** Works once: of two requests with the same state one gets the flow. */
 export async function takeFlow(sql: Sql, stateHash: string): Promise<StoredFlow | undefined> {
   const [row] = await sql<(StoredFlow & { isExpired: boolean })[]>`
