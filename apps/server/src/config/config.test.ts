@@ -231,7 +231,8 @@ test("settings of sign-in", () => {
   ]);
   expect(faultsOf({ GANTRY_OIDC_ISSUER: provider.GANTRY_OIDC_ISSUER })).toHaveLength(1);
   const byMail = { ...provider, GANTRY_OIDC_USERNAME_CLAIM: "email", GANTRY_OIDC_LINK_USERS: "1" };
-  for (const domains of [{}, { GANTRY_OIDC_ALLOWED_DOMAINS: "a.test,b.test" }]) {
+  const ambiguous: Record<string, string>[] = [{}, { GANTRY_OIDC_ALLOWED_DOMAINS: "a.test,b.test" }];
+  for (const domains of ambiguous) {
     expect(faultsOf({ ...byMail, ...domains })).toEqual([expect.stringContaining("must name exactly one domain")]);
   }
   expect(readConfig({ ...byMail, GANTRY_OIDC_ALLOWED_DOMAINS: "a.test" }, "/tmp").GANTRY_OIDC_LINK_USERS).toBe(true);
