@@ -158,7 +158,7 @@ function json(response: ServerResponse, status: number, body: object, headers: R
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 }
 
-/** What a person does on the page of Gantry: reads for whom the account is connected, and presses the button. */
+/** What a person does on the page of Gantry: reads the question and presses the button. */
 export async function returnTo(
   url: string,
 ): Promise<{ status: number; text: string; headers: Headers; asked: string }> {

@@ -43,7 +43,7 @@ export interface ToolServers {
     options: { baseUrl: string; isOffline: boolean },
   ): Promise<{ server: ToolServer; url: string | undefined }>;
   /** What the browser brings back from the authorization server. */
-  /** What the answer would authorize, and for whom. Undefined if its link does not work. */
+  /** The server and the user of the link. Undefined if it does not work. */
   findAuthorization(answer: AuthorizationAnswer): Promise<PendingAuthorization | undefined>;
   finishAuthorization(answer: AuthorizationAnswer): Promise<AuthorizationOutcome>;
   /** Deletes the user's tokens for a server, which may belong to another user. */

@@ -93,7 +93,7 @@ async function vectorMatches(
 ): Promise<Ranked[] | undefined> {
   const { driveId, dimensions } = index;
   if (dimensions === null) return undefined;
-  // Nobody pays for a vector that cannot be compared.
+  // A vector that cannot be compared would be paid for in vain.
   if (!vectors.fits({ dimensions, size: index.chunks })) {
     if (mode === "hybrid") return undefined;
     throw fault("conflict", tooLarge);
