@@ -166,7 +166,7 @@ export async function returnTo(
   const asked = await page.text();
   const inputs = [...asked.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]+)">/g)];
   if (inputs.length === 0) return { status: page.status, text: asked, headers: page.headers, asked };
-  const body = new URLSearchParams(inputs.map(([, name = "", value = ""]) => [name, value]));
+  const body = new URLSearchParams(Object.fromEntries(inputs.map(([, name, value]) => [name, value])));
   const answer = await fetch(new URL("?", url), { method: "POST", body });
   return { status: answer.status, text: await answer.text(), headers: answer.headers, asked };
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 
 /** Sends the fields to the address of the page when a person presses the button. */
-export interface PageForm {
+interface PageForm {
   button: string;
   fields: Readonly<Record<string, string | undefined>>;
 }
