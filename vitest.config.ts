@@ -83,7 +83,7 @@ export default defineConfig({
           ...parallel,
           name: "front-door",
           include: frontDoor,
-          exclude: [...configDefaults.exclude, ...isolated],
+          exclude: [...configDefaults.exclude, ...proofs, ...isolated],
           isolate: false,
         },
       },

@@ -104,7 +104,8 @@ async function follow(page: string): Promise<{ cwd: string; printed: string[] }>
   };
   const cwd = join(folder, page.replaceAll("/", "-"));
   await mkdir(cwd);
-  const env = { ...process.env, ...typed, ...settings };
+  // A page starts a dozen processes of the same program.
+  const env = { ...process.env, ...typed, ...settings, NODE_COMPILE_CACHE: join(folder, "compiled") };
   const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", npx + code], { cwd, env });
   return { cwd, printed: stdout.split("\n") };
 }

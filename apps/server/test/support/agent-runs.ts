@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { selfSigned } from "../../src/engines/net/self-signed.fixture.ts";
+import { verifyLedger } from "../../src/features/billing/index.ts";
 import { type Answer, type GantryNode, startGantry } from "./gantry.ts";
 import { agentModel, createModels } from "./models.ts";
 import { type LlmRequest, type ScriptedLlm, startScriptedLlm } from "./scripted-llm.ts";
@@ -34,6 +35,7 @@ export interface AgentRuns {
   offered(name: string): LlmRequest["tools"] extends (infer T)[] | undefined ? T | undefined : never;
   /** Everything readable: prompts, events, confirmations, the run, the log. */
   everythingShown(runId: string, by?: By): Promise<string>;
+  /** Verifies the ledger first. */
   close(): Promise<void>;
 }
 
@@ -102,6 +104,7 @@ export async function startAgentRuns(): Promise<AgentRuns> {
       return parts.join("\n");
     },
     async close() {
+      expect(await verifyLedger(gantry.database)).toEqual([]);
       await gantry.close();
       await llm.close();
       await rm(room, { recursive: true });

@@ -1,5 +1,5 @@
 import OpenAI from "openai";
-import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { anthropicDialect } from "../../src/engines/models/test-upstreams/anthropic.dialect.ts";
 import { openAiChatDialect } from "../../src/engines/models/test-upstreams/openai-chat.dialect.ts";
 import { type Behaviour, beginStream, TextUpstream } from "../../src/engines/models/test-upstreams/text-upstream.ts";
@@ -22,7 +22,7 @@ export interface DoorsPlatform {
 
 const pricing = { per_million_input_tokens: 1, per_million_output_tokens: 10 };
 
-/** A server and two upstreams for the tests of one file. The ledger is verified after each test. */
+/** A server and two upstreams for the tests of one file. The ledger is verified after the last test. */
 export function useDoorsPlatform(env: Record<string, string> = {}): DoorsPlatform {
   let gantry: GantryNode;
   const native = new TextUpstream(openAiChatDialect);
@@ -38,12 +38,10 @@ export function useDoorsPlatform(env: Record<string, string> = {}): DoorsPlatfor
     await platform.makeModel("translated", "translated");
   });
   afterAll(async () => {
+    expect(await verifyLedger(gantry.database)).toEqual([]);
     await gantry.close();
     await native.stop();
     await translated.stop();
-  });
-  afterEach(async () => {
-    expect(await verifyLedger(gantry.database)).toEqual([]);
   });
 
   const platform: DoorsPlatform = {

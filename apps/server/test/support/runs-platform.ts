@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { verifyLedger } from "../../src/features/billing/index.ts";
 import { type Answer, type GantryNode, startGantry } from "./gantry.ts";
 import { agentModel, createModels } from "./models.ts";
@@ -32,7 +32,7 @@ export interface RunsPlatform {
   newUser(options?: Parameters<GantryNode["newUser"]>[1]): Promise<{ name: string; key: string }>;
 }
 
-/** A server and a scripted model for the tests of one file. The ledger is verified after each test. */
+/** A server and a scripted model for the tests of one file. The ledger is verified after the last test. */
 export function useRunsPlatform(model: object = {}): RunsPlatform {
   let gantry: GantryNode;
   let llm: ScriptedLlm;
@@ -45,15 +45,13 @@ export function useRunsPlatform(model: object = {}): RunsPlatform {
     await platform.makeModel("llm", model);
   });
   afterAll(async () => {
+    expect(await verifyLedger(gantry.database)).toEqual([]);
     await gantry.close();
     await llm.close();
   });
   beforeEach(() => {
     llm.script = () => ({ text: "done" });
     llm.requests.length = 0;
-  });
-  afterEach(async () => {
-    expect(await verifyLedger(gantry.database)).toEqual([]);
   });
 
   const platform: RunsPlatform = {
@@ -89,9 +87,10 @@ export function useRunsPlatform(model: object = {}): RunsPlatform {
       return answer.body;
     },
     async ended(runId, key) {
+      const path = `/v1/runs/${runId}?wait=30`;
       let seen: Seen;
       await waitFor("the run to end", async () => {
-        seen = await platform.read(runId, key);
+        seen = (await gantry.call("GET", path, key === undefined ? {} : { key })).body;
         return seen.status === "done" || seen.status === "error";
       });
       return seen;

@@ -1,6 +1,5 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { selfSigned } from "../../../src/engines/net/self-signed.fixture.ts";
-import { verifyLedger } from "../../../src/features/billing/index.ts";
 import { actionCases } from "../../../src/features/connectors/idp/action-table.fixture.ts";
 import { actions } from "../../../src/features/connectors/idp/action-table.ts";
 import { refusal, tenantState } from "../../../src/features/connectors/idp/tenant-routes.fixture.ts";
@@ -44,9 +43,6 @@ beforeEach(() => {
     one.script.length = 0;
     one.state = { ...tenantState(), tokens: one.state.tokens };
   }
-});
-afterEach(async () => {
-  expect(await verifyLedger(t.gantry.database)).toEqual([]);
 });
 
 const call = (name: string, args: object = {}): LlmAnswer => ({ calls: [{ name, args }] });

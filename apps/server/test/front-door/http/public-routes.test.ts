@@ -47,13 +47,11 @@ afterAll(async () => {
   await gantry.close();
 });
 
-const queries = ["prediction_id=x", "page=0&page_size=none&request_id=x&status=none&wait=soon&start_date=never"];
+const query = "prediction_id=x&page=0&page_size=none&request_id=x&status=none&wait=soon&start_date=never";
 const bodies: { what: string; headers: Record<string, string>; body?: string }[] = [
   { what: "nothing", headers: {} },
   { what: "invalid JSON", headers: { "content-type": "application/json" }, body: "{" },
-  { what: "JSON of a wrong shape", headers: { "content-type": "application/json" }, body: '{"wrong":1}' },
   { what: "an invalid form", headers: { "content-type": "multipart/form-data; boundary=b" }, body: "--x" },
-  { what: "an unknown type", headers: { "content-type": "application/unknown" }, body: "x" },
   { what: "no type at all", headers: { "content-type": "none" }, body: "x" },
 ];
 
@@ -66,18 +64,16 @@ test.each([
     const answers: string[] = [];
     for (const [method, url] of routes) {
       const path = url.replace(/\{\w+\}|\*/g, "x");
-      for (const query of queries) {
-        for (const { what, headers, body } of bodies) {
-          if (body !== undefined && method === "GET") continue;
-          const response = await fetch(`${gantry.url}${path}?${query}`, {
-            method,
-            headers: { ...headers, ...key, "idempotency-key": "" },
-            ...(body !== undefined && { body }),
-          });
-          await response.arrayBuffer();
-          if (response.headers.get("x-content-type-options") !== "nosniff") answers.push(`sniffed: ${method} ${url}`);
-          if (response.status !== 401) answers.push(`${response.status} ${method} ${url}?${query} with ${what}`);
-        }
+      for (const { what, headers, body } of bodies) {
+        if (body !== undefined && method === "GET") continue;
+        const response = await fetch(`${gantry.url}${path}?${query}`, {
+          method,
+          headers: { ...headers, ...key, "idempotency-key": "" },
+          ...(body !== undefined && { body }),
+        });
+        await response.arrayBuffer();
+        if (response.headers.get("x-content-type-options") !== "nosniff") answers.push(`sniffed: ${method} ${url}`);
+        if (response.status !== 401) answers.push(`${response.status} ${method} ${url} with ${what}`);
       }
     }
     expect(answers).toEqual([]);

@@ -1,7 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createClient } from "../../../../../packages/sdk/src/index.ts";
 import type { ScriptedServer } from "../../../src/engines/models/test-upstreams/scripted-server.ts";
-import { verifyLedger } from "../../../src/features/billing/index.ts";
 import { type ChunkRow, insertIndex } from "../../../src/features/knowledge/search/chunks.fixture.ts";
 import { type AgentRuns, startAgentRuns } from "../../support/agent-runs.ts";
 import { meaningDimensions, meaningVector, startMeaningEmbeddings } from "../../support/meaning-embeddings.ts";
@@ -42,9 +41,6 @@ afterAll(async () => {
 });
 beforeEach(() => {
   t.llm.requests.length = 0;
-});
-afterEach(async () => {
-  expect(await verifyLedger(t.gantry.database)).toEqual([]);
 });
 
 async function makeDrive(): Promise<string> {

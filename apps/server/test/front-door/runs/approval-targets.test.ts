@@ -6,7 +6,6 @@ import {
   scriptedServer,
   text,
 } from "../../../src/engines/tools/scripted-server.fixture.ts";
-import { verifyLedger } from "../../../src/features/billing/index.ts";
 import { tenantState } from "../../../src/features/connectors/idp/tenant-routes.fixture.ts";
 import { serveTenant, type TenantServer } from "../../../src/features/connectors/idp/tenant-server.fixture.ts";
 import { type AgentRuns, startAgentRuns } from "../../support/agent-runs.ts";
@@ -34,9 +33,6 @@ beforeEach(async () => {
     one.state = { ...tenantState(), tokens: one.state.tokens };
   }
   await connectTo(tenant);
-});
-afterEach(async () => {
-  expect(await verifyLedger(t.gantry.database)).toEqual([]);
 });
 
 /** Clears both recordings, so that the set-up does not count. */

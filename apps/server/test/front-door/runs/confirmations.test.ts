@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { runEventList } from "@gantry/wire";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { verifyLedger } from "../../../src/features/billing/index.ts";
 import { type Answer, type GantryNode, startGantry } from "../../support/gantry.ts";
 import { agentModel, createModels } from "../../support/models.ts";
@@ -17,15 +17,13 @@ beforeAll(async () => {
   await createModels(gantry, { llm: agentModel(llm.url, { pricing: { per_million_input_tokens: 1 } }) });
 });
 afterAll(async () => {
+  expect(await verifyLedger(gantry.database)).toEqual([]);
   await gantry.close();
   await llm.close();
 });
 beforeEach(() => {
   llm.script = () => ({ text: "done" });
   llm.requests.length = 0;
-});
-afterEach(async () => {
-  expect(await verifyLedger(gantry.database)).toEqual([]);
 });
 
 const asking = [{ type: "tool", id: "run_javascript", confirm: "always" }];

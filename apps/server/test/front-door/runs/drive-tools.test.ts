@@ -1,6 +1,5 @@
 import sharp from "sharp";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { verifyLedger } from "../../../src/features/billing/index.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type AgentRuns, startAgentRuns } from "../../support/agent-runs.ts";
 import { inTurn } from "../../support/scripted-llm.ts";
 
@@ -15,9 +14,6 @@ afterAll(() => t.close());
 beforeEach(() => {
   t.llm.script = () => ({ text: "done" });
   t.llm.requests.length = 0;
-});
-afterEach(async () => {
-  expect(await verifyLedger(t.gantry.database)).toEqual([]);
 });
 
 let drives = 0;
