@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { firstLine, modelParamsOf, refreshEvery, titleOf } from "./prediction-summary.rules.ts";
+import { answerOf, firstLine, modelParamsOf, refreshEvery, titleOf } from "./prediction-summary.rules.ts";
 
 const preview = { input: null, output: null, file: null };
 
@@ -15,6 +15,13 @@ describe("a prediction in a list", () => {
     expect(firstLine("\n\n  one \n two")).toBe("one");
     expect(firstLine("")).toBeUndefined();
     expect(firstLine(null)).toBeUndefined();
+  });
+
+  it("shows the answer without marks of Markdown", () => {
+    const answer = (output: string | null) => answerOf({ preview: { input: null, output, file: null } });
+    expect(answer("\n## What is new\n- **Faster**")).toBe("What is new");
+    expect(answer("# New # - **Fast** `npm start` in C# and #1")).toBe("New - Fast npm start in C# and #1");
+    expect(answer(null)).toBeUndefined();
   });
 
   it("is refreshed more often while it runs", () => {

@@ -16,6 +16,15 @@ export const firstLine = (text: string | null): string | undefined =>
     .map((line) => line.trim())
     .find((line) => line !== "");
 
+/** Markdown in one line: without the marks of headings, bold text and code. */
+export const plainLine = (text: string): string => text.replace(/\*\*|`+/g, "").replace(/(^|\s)#{1,6}\s/g, "$1");
+
+/** The first line of what a model answered. */
+export function answerOf({ preview }: Pick<PredictionSummary, "preview">): string | undefined {
+  const line = firstLine(preview.output);
+  return line === undefined ? undefined : plainLine(line);
+}
+
 export const isLive = ({ status }: Pick<PredictionSummary, "status">): boolean =>
   status === "waiting" || status === "running";
 

@@ -7,7 +7,7 @@ import { Status } from "../../ui/status.tsx";
 import { Table } from "../../ui/table.tsx";
 import { fileNameIn } from "../models/output/media.rules.ts";
 import { modeLabels } from "./prediction-labels.ts";
-import { firstLine, isLive, titleOf } from "./prediction-summary.rules.ts";
+import { answerOf, isLive, titleOf } from "./prediction-summary.rules.ts";
 import { Thumbnail } from "./thumbnail.tsx";
 
 export function PredictionTable({ rows }: { rows: readonly PredictionSummary[] }) {
@@ -44,7 +44,7 @@ function Preview({ row }: { row: PredictionSummary }) {
     name: fileNameIn(preview.file.url),
     contentType: preview.file.content_type,
   };
-  const output = firstLine(preview.output);
+  const output = answerOf(row);
   const title = titleOf(row);
   return (
     <div className="flex min-w-0 items-center gap-3">

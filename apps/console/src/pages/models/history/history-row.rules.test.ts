@@ -1,14 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { answerOf, costOf } from "./history-row.rules.ts";
-
-const preview = { input: "A gate\nin spring", output: "Here it is.\nMore", file: null };
+import { costOf } from "./history-row.rules.ts";
 
 describe("a row of the history", () => {
-  it("shows the first line of the answer", () => {
-    expect(answerOf({ preview })).toBe("Here it is.");
-    expect(answerOf({ preview: { ...preview, output: null } })).toBeUndefined();
-  });
-
   it("shows the cost, or the amount on hold", () => {
     expect(costOf({ price: 0.03, reserved: 0 })).toBe("$0.03");
     expect(costOf({ price: 0, reserved: 0 })).toBe("Free");

@@ -3,10 +3,10 @@ import { Link } from "@tanstack/react-router";
 import { Button } from "../../../ui/button.tsx";
 import { Moment } from "../../../ui/moment.tsx";
 import { Status } from "../../../ui/status.tsx";
-import { titleOf } from "../../predictions/prediction-summary.rules.ts";
+import { answerOf, titleOf } from "../../predictions/prediction-summary.rules.ts";
 import { Thumbnail } from "../../predictions/thumbnail.tsx";
 import { fileNameIn } from "../output/media.rules.ts";
-import { answerOf, costOf } from "./history-row.rules.ts";
+import { costOf } from "./history-row.rules.ts";
 
 interface HistoryRowProps {
   prediction: PredictionSummary;

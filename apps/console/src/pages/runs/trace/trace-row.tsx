@@ -2,6 +2,7 @@ import type { TraceStep } from "@gantry/sdk";
 import { Ban, ChevronRight, CircleX, LoaderCircle, Play } from "lucide-react";
 import { memo, type ReactNode } from "react";
 import { count, money, seconds } from "../../../ui/format.ts";
+import { plainLine } from "../../predictions/prediction-summary.rules.ts";
 import { barClass, purposeLabel, stepLooks } from "./step-look.ts";
 import type { TreeRow } from "./trace-tree.rules.ts";
 
@@ -70,7 +71,7 @@ function Name({ row }: { row: TraceRowProps }) {
     ...(purpose ? [purpose] : []),
     ...(tokens ? [`${count(tokens)} tokens`] : []),
     ...(cost ? [money(cost)] : []),
-    ...(step?.summary ? [step.summary] : []),
+    ...(step?.summary ? [plainLine(step.summary)] : []),
   ].join(" · ");
   return (
     <span className="flex min-w-0 items-center gap-1.5" style={{ paddingLeft: `${Math.min(level - 1, 8) * 0.875}rem` }}>
