@@ -198,10 +198,13 @@ describe("what members see", () => {
     await refused(create(lab("mark"), { visibility: "public" }), 403, "public agents");
     await refused(create(lab("mark"), { tools: stealing }), 403, "secrets of the team");
     const agent = (await create(lab("anna"), { tools: stealing })).body;
-    const change = (more: object) => lab("mark").send("PATCH", `/v1/agents/${agent.id}`, { json: more });
-    await refused(change({ goal: "Other." }), 403, "secrets of the team");
-    expect((await change({ tools: [] })).status).toBe(200);
-    await refused(change({ visibility: "public" }), 403, "public agents");
+    const change = ({ id }: { id: string }, more: object) =>
+      lab("mark").send("PATCH", `/v1/agents/${id}`, { json: more });
+    await refused(change(agent, { goal: "Other." }), 403, "secrets of the team");
+    await refused(change(agent, { tools: [] }), 403, "secrets of the team");
+    const plain = (await create(lab("anna"), {})).body;
+    expect((await change(plain, { goal: "Other." })).status).toBe(200);
+    await refused(change(plain, { visibility: "public" }), 403, "public agents");
   });
 });
 
