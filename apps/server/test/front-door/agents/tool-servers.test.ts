@@ -73,7 +73,7 @@ test("a server's refusal is shown to its owner and not logged", async () => {
     .map((one) => JSON.parse(one))
     .find((one) => one.level === 50 && one.request_id === headers.get("x-request-id"));
   expect(line).toMatchObject({ msg: "tool server failed", err: { code: "protocol" } });
-  expect(gantry.logged()).not.toContain("jane");
+  expect(gantry.logged()).not.toContain("jane.private");
 });
 
 describe("a credential that is too short to be masked", () => {
