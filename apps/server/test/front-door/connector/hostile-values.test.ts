@@ -144,7 +144,7 @@ describe("error details of the tenant", () => {
     expect(linesOf(headers.get("x-request-id"))).toMatchObject([
       { msg: "The tenant refused an action", err: { type: "TenantRefusal", status: 409 } },
     ]);
-    expect(t.gantry.logged()).not.toContain("jane");
+    expect(t.gantry.logged()).not.toContain(words);
   });
 
   test("are not logged for an answer that is not JSON", async () => {
@@ -152,7 +152,7 @@ describe("error details of the tenant", () => {
     const { status, headers } = await action("idp_users_list");
     expect(status).toBe(502);
     expect(linesOf(headers.get("x-request-id"))).toHaveLength(1);
-    expect(t.gantry.logged()).not.toContain("jane");
+    expect(t.gantry.logged()).not.toContain(words);
   });
 
   test("are not logged for calls over the MCP endpoint", async () => {
@@ -162,6 +162,6 @@ describe("error details of the tenant", () => {
       json: { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "idp_users_list", arguments: {} } },
     });
     expect(answer.text).toContain(words);
-    expect(t.gantry.logged()).not.toContain("jane");
+    expect(t.gantry.logged()).not.toContain(words);
   });
 });

@@ -207,7 +207,7 @@ describe("thoughts", () => {
       : await client.responses.create(body);
     const thought = first.output.find((item) => item.type === "reasoning");
     expect(thought?.encrypted_content).toBeTruthy();
-    expect(thought?.encrypted_content).not.toContain("look");
+    expect(thought?.encrypted_content).not.toContain("I must");
     const call = first.output.find((item) => item.type === "function_call");
     const history = first.output.map(({ ...item }) => item);
     const result = { type: "function_call_output" as const, call_id: call?.call_id ?? "", output: "ok" };

@@ -101,7 +101,7 @@ describe("a caller of another user's agent does not learn", () => {
     await run(agent, approve, caller);
     const [theirs = ""] = toolResults(asked().at(-1));
     expect(theirs).toContain("is unknown");
-    expect(theirs).not.toContain("acme");
+    expect(theirs).not.toMatch(/\bacme\b/);
     platform.llm.script = script();
     await run(agent, approve, creator);
     expect(toolResults(asked().at(-1))[0]).toContain("The tool server acme-erp failed");
