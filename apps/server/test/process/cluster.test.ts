@@ -27,9 +27,11 @@ interface House {
 }
 let house: House | undefined;
 const toClose: (() => Promise<unknown>)[] = [];
+// Outside of the hook, whose time could end while packages are installed.
+const [rabbit, s3] = [await ownRabbitMq(), await testS3()];
 
 beforeAll(async () => {
-  const [rabbit, s3, postgres] = await Promise.all([ownRabbitMq(), testS3(), startOwnPostgres()]);
+  const postgres = await startOwnPostgres();
   for (const engine of [rabbit, s3, postgres]) if (engine) toClose.push(engine.stop);
   if (!rabbit || !s3) return;
   const upstreams = await startUpstreams();

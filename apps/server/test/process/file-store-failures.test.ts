@@ -6,17 +6,15 @@ import { type GantryNode, startGantry } from "../support/gantry.ts";
 import { cogModel, createModels, text } from "../support/models.ts";
 import { testS3 } from "../support/s3.ts";
 import { type SlowCog, startSlowCog } from "../support/slow-cog.ts";
-import type { SwiftNode } from "../support/swift-node.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-let s3: SwiftNode | undefined;
+const s3 = await testS3();
 let faulty: FaultyS3;
 let gantry: GantryNode;
 let cog: SlowCog;
 let picture: File;
 
 beforeAll(async () => {
-  s3 = await testS3();
   if (!s3) return;
   faulty = await startFaultyS3(s3.endpoint);
   cog = await startSlowCog();

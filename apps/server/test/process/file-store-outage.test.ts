@@ -4,15 +4,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
 import { testS3 } from "../support/s3.ts";
 import { type SlowCog, startSlowCog } from "../support/slow-cog.ts";
-import type { SwiftNode } from "../support/swift-node.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-let s3: SwiftNode | undefined;
+const s3 = await testS3();
 let gantry: GantryNode;
 let cog: SlowCog;
 
 beforeAll(async () => {
-  s3 = await testS3();
   if (!s3) return;
   cog = await startSlowCog();
   gantry = await startGantry({

@@ -1,5 +1,7 @@
 import { execFile } from "node:child_process";
-import { access, rm, writeFile } from "node:fs/promises";
+import { access } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { promisify } from "node:util";
 
 /** A program that tests need from the system. */
@@ -33,26 +35,28 @@ export async function obtain({ name, packages, isThere }: Needed): Promise<strin
   say(`Installing ${name} from the system's packages, once, about a minute …`);
   return install(packages).then(
     () => "",
-    (error: Error) => `${missing}, and installing it failed: ${error.message}`,
+    ({ stderr, message }) => `${missing}, and installing it failed: ${stderr?.trim() || message}`,
   );
 }
 
+/**
+ * Packages start their services when installed, unless the policy file forbids it. apt-get waits for dpkg, but not for
+ * another `apt-get update`, so test files install in turn.
+ */
+const installing = `
+policy=/usr/sbin/policy-rc.d
+if [ ! -e $policy ]; then
+  trap 'rm -f $policy' EXIT
+  printf '#!/bin/sh\\nexit 101\\n' > $policy
+  chmod 755 $policy
+fi
+apt-get -q update && apt-get -q -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@"
+`;
+
 async function install(packages: readonly string[]): Promise<void> {
-  // Packages start their services when installed, unless this file forbids it.
-  const policy = "/usr/sbin/policy-rc.d";
-  const ours = await writeFile(policy, "#!/bin/sh\nexit 101\n", { mode: 0o755, flag: "wx" }).then(
-    () => true,
-    () => false,
-  );
   const env = { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C", DEBIAN_FRONTEND: "noninteractive" };
-  const apt = (...args: string[]) =>
-    promisify(execFile)("apt-get", ["-q", "-o", "DPkg::Lock::Timeout=300", ...args], { env, timeout: 600_000 });
-  try {
-    await apt("update");
-    await apt("install", "-y", "--no-install-recommends", ...packages);
-  } finally {
-    if (ours) await rm(policy, { force: true });
-  }
+  const inTurn = [join(tmpdir(), "gantry-tests.lock"), "sh", "-c", installing, "sh", ...packages];
+  await promisify(execFile)("flock", inTurn, { env, timeout: 600_000 });
 }
 
 export const isFile = (path: string): Promise<boolean> =>
