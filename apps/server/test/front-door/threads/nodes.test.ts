@@ -94,3 +94,37 @@ test("the end of a run without a worker starts the next one on another node at o
   release();
   await waitFor("its end", async () => (await one.call("GET", `/v1/runs/${next}`)).body.status === "done");
 });
+
+test("a thread that gets a run in this moment is not deleted", async () => {
+  const [one, two] = nodes as [GantryNode, GantryNode];
+  llm.script = () => ({ text: "done" });
+  const post = (n: number, wait = 0) =>
+    one.call("POST", `/v1/agents/${agent}/runs`, { json: { input: { n }, thread_id: "busy", wait } });
+  expect((await post(1, 20)).body.status).toBe("done");
+  let release = () => {};
+  llm.script = () =>
+    new Promise((resolve) => {
+      release = () => resolve({ text: "done" });
+    });
+  const waits = (query: string) =>
+    waitFor(`${query} to wait`, async () => {
+      const rows = await one.database.sql`
+        select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query ilike ${`%${query}%`}`;
+      return rows.length > 0;
+    });
+  const [made, deleted] = await one.database.transaction(async (tx) => {
+    // The new run has locked its thread, and waits here.
+    await tx`lock table runs in share mode`;
+    const created = post(2);
+    await waits("insert into runs");
+    const deletion = two.call("DELETE", "/v1/threads/busy");
+    await waits("from threads t");
+    return [{ created }, { deletion }] as const;
+  });
+  const { body } = await made.created;
+  expect((await deleted.deletion).status).toBe(409);
+  await waitFor("the call", () => llm.open === 1);
+  release();
+  await waitFor("its end", async () => (await one.call("GET", `/v1/runs/${body.id}`)).body.status === "done");
+});

@@ -153,10 +153,12 @@ export type Deletion = "marked" | "live" | "not found";
 
 /** Hides a thread without live runs, before its runs are deleted in batches. */
 export async function markDeleting(tx: Transaction, scope: Scope, id: string): Promise<Deletion> {
+  const locked = await tx`select from threads t where ${own(tx, scope)} and t.id = ${id} for update`;
+  if (locked.count === 0) return "not found";
+  // A query of its own: while the one above waits for the lock, it does not see the run that is being added.
   const [thread] = await tx<{ isLive: boolean }[]>`
-    select ${hasLiveRun(tx)} as "isLive" from threads t where ${own(tx, scope)} and t.id = ${id} for update`;
-  if (!thread) return "not found";
-  if (thread.isLive) return "live";
+    select ${hasLiveRun(tx)} as "isLive" from threads t where t.user_id = ${scope.userId} and t.id = ${id}`;
+  if (thread?.isLive) return "live";
   await tx`update threads set deleting = true where user_id = ${scope.userId} and id = ${id}`;
   return "marked";
 }
