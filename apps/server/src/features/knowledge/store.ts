@@ -69,13 +69,18 @@ export async function selectIndexFiles(
 
 // Changes. All need the lock of the drive. Marks are locked before their index.
 
+/**
+ * Generations begin at a random number: vectors of an index of the drive that was deleted before, in the memory of a node or
+ * on their way from the model, must not pass for vectors of this one.
+ */
 export async function insertIndex(
   tx: Transaction,
   index: Pick<DriveIndex, "driveId" | "ownerId" | "keyId" | "embeddingModel">,
 ): Promise<void> {
   await tx`
-    insert into drive_indexes (drive_id, owner_id, key_id, embedding_model, created_at, updated_at)
-    values (${index.driveId}, ${index.ownerId}, ${index.keyId}, ${index.embeddingModel}, now(), now())`;
+    insert into drive_indexes (drive_id, owner_id, key_id, embedding_model, generation, created_at, updated_at)
+    values (${index.driveId}, ${index.ownerId}, ${index.keyId}, ${index.embeddingModel},
+      1 + floor(random() * 1000000000)::int, now(), now())`;
 }
 
 export async function deleteIndex(tx: Transaction, driveId: string): Promise<void> {

@@ -118,6 +118,13 @@ test("Search follows the files of an indexed drive", async () => {
   expect(await paths("q=pump&mode=text")).toEqual(["text"]);
   expect((await t.gantry.call("DELETE", `${path}/files/a.md`)).status).toBe(204);
   expect(await paths("q=hoist+blocks")).toEqual(["hybrid", "/b.txt"]);
+
+  // The vectors of the deleted index are still in memory.
+  for (const index of [null, { embedding_model: "admin/meaning" }]) {
+    expect((await t.gantry.call("PATCH", path, { json: { index } })).status).toBe(200);
+  }
+  await ready();
+  expect(await paths("q=light+pales&mode=vector&limit=1")).toEqual(["vector", "/b.txt"]);
 });
 
 test("A search needs a query, an index and the owner's key", async () => {
