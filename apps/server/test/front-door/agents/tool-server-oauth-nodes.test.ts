@@ -8,6 +8,7 @@ import {
   startAuthorizationServer,
   startProtectedServer,
 } from "../../support/oauth-servers.ts";
+import { waitFor } from "../../support/wait-for.ts";
 
 let nodes: [GantryNode, GantryNode];
 let issuer: AuthorizationServer;
@@ -112,4 +113,26 @@ test("a code that is refused keeps the registration; an unknown client is regist
   };
   expect(await failWith("invalid_grant")).toBe(false);
   expect(await failWith("invalid_client")).toBe(true);
+});
+
+test("a client that was registered for the former address is not kept", async () => {
+  const { database } = nodes[0];
+  const clients = () => database.sql`select from tool_server_clients where server_id = ${id}`;
+  await database.sql`delete from tool_server_clients where server_id = ${id}`;
+  const link = await database.transaction(async (tx) => {
+    // As a change of the address does.
+    await tx`update tool_servers set revision = revision + 1 where id = ${id}`;
+    await tx`delete from tool_server_clients where server_id = ${id}`;
+    const asked = nodes[1].call("POST", `/v1/mcp-servers/${id}/authorize`);
+    const waits = waitFor("the client to wait for the change", async () => {
+      const { count } = await database.sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+          and query like '%into tool_server_clients%'`;
+      return count > 0;
+    });
+    await Promise.race([asked, waits]);
+    return { asked };
+  });
+  expect((await link.asked).status).toBe(409);
+  expect(await clients()).toHaveLength(0);
 });

@@ -45,7 +45,7 @@ export async function selectClient(sql: Sql, serverId: string, redirectUri: stri
 
 const mostClients = 20;
 
-/** Nothing is stored if the server changed meanwhile. */
+/** Nothing is stored if the server changed meanwhile, or is being changed: this waits for a change under way. */
 export async function storeClient(
   sql: Sql,
   server: { id: string; revision: number },
@@ -53,9 +53,12 @@ export async function storeClient(
   sealed: Uint8Array,
 ): Promise<void> {
   await sql`
+    with server as (
+      select id from tool_servers
+      where id = ${server.id} and revision = ${server.revision} and auth_type = 'oauth' for share
+    )
     insert into tool_server_clients (server_id, redirect_uri, sealed)
-    select id, ${redirectUri}, ${sealed as Buffer} from tool_servers
-    where id = ${server.id} and revision = ${server.revision} and auth_type = 'oauth'
+    select id, ${redirectUri}, ${sealed as Buffer} from server
     on conflict (server_id, redirect_uri) do update set sealed = excluded.sealed, updated_at = now()`;
   // Without GANTRY_PUBLIC_URL the redirect address has the host that a request names.
   await sql`
