@@ -96,6 +96,8 @@ export interface ProtectedServer {
   metadata: Record<string, unknown>;
   /** Refuses every token. */
   isClosed: boolean;
+  /** Runs before the server looks at a token. */
+  before: (token: string | undefined) => Promise<void> | void;
   close(): Promise<void>;
 }
 
@@ -121,6 +123,7 @@ export async function startProtectedServer({ issuer, provider }: AuthorizationSe
     tokens: [],
     metadata: { resource: `${origin}/mcp`, authorization_servers: [issuer], scopes_supported: ["tools"] },
     isClosed: false,
+    before: () => {},
     close,
   };
   const { close: closeHttp } = await listen(port, async (request, response) => {
@@ -128,6 +131,7 @@ export async function startProtectedServer({ issuer, provider }: AuthorizationSe
     if (!/^\/mcp(\?|$)/.test(request.url ?? "")) return void json(response, 404, {});
     const [, token] = /^Bearer (.+)$/.exec(request.headers.authorization ?? "") ?? [];
     server.tokens.push(token);
+    await server.before(token);
     const known = token === undefined || server.isClosed ? undefined : await provider.AccessToken.find(token);
     if (!known || known.isExpired || known.aud !== server.url) {
       const challenge = `Bearer error="invalid_token", resource_metadata="${origin}${metadataPath}", scope="tools"`;

@@ -83,7 +83,7 @@ export class Connections {
   #keptFor(given: ToolServerTarget): Kept {
     const key = keyOf(given);
     const known = this.#byKey.get(key);
-    if (known && known.revision === given.revision && !this.#isWorn(known)) {
+    if (known && known.revision === given.revision && !this.#isWorn(known) && !isOpeningWithOther(known, given)) {
       // Moves to the end: the first entries of the map are the least recently used.
       this.#byKey.delete(key);
       this.#byKey.set(key, known);
@@ -170,6 +170,11 @@ export class Connections {
     this.#closing.add(closing);
     void closing.finally(() => this.#closing.delete(closing));
   }
+}
+
+/** The handshake may fail with the former token, and with it calls that have a new one. */
+function isOpeningWithOther({ connection, target }: Kept, { header }: ToolServerTarget): boolean {
+  return connection === undefined && header?.value !== target.header?.value;
 }
 
 function keyOf({ id, user }: ToolServerTarget): string {

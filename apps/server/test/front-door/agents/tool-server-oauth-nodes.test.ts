@@ -30,6 +30,7 @@ afterAll(async () => {
 let names = 0;
 beforeEach(async () => {
   issuer.before = () => false;
+  protectedServer.before = () => {};
   const json = { name: `s${++names}`, url: protectedServer.url, connection_type: "streamable_http" };
   const made = await nodes[0].call("POST", "/v1/mcp-servers", { json: { ...json, auth: { type: "oauth" } } });
   id = made.body.id;
@@ -55,6 +56,29 @@ test("two nodes refresh at once: one asks, both use its tokens", async () => {
     const answers = await Promise.all([...nodes, ...nodes].map(toolsOn));
     expect([answers, refreshes()]).toEqual([[200, 200, 200, 200], round]);
   }
+});
+
+test("a new token does not fail with a connection that was begun with the former one", async () => {
+  const [node] = nodes;
+  const former = protectedServer.tokens.at(-1) ?? "";
+  await (await issuer.provider.AccessToken.find(former))?.destroy();
+  const [refresh, handshake] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  issuer.before = async (_request, _response, form) => {
+    if (form.get("grant_type") === "refresh_token") await refresh.promise;
+    return false;
+  };
+  const first = toolsOn(node);
+  await waitFor("the refresh", () => refreshes() === 1);
+  let held = 0;
+  protectedServer.before = (token) => {
+    if (token === former && ++held > 0) return handshake.promise;
+  };
+  const second = toolsOn(node);
+  await waitFor("the handshake with the former token", () => held === 1);
+  refresh.resolve();
+  expect(await first).toBe(200);
+  handshake.resolve();
+  expect([await second, await statusOf(), refreshes()]).toEqual([200, "connected", 1]);
 });
 
 test("tokens that arrived but were not stored end in authorization_required, without a loop", async () => {
