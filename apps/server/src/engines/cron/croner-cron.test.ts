@@ -15,6 +15,7 @@ describe("an expression", () => {
     " */15  8-18 1,15 jan-mar * ",
     "0 0 L * *",
     "0 0 29 2 *",
+    "0 0 29 2 +MON",
     "0 12 * * MON#2",
     "0 0 15W * ?",
     "@daily",
@@ -41,6 +42,7 @@ describe("an expression", () => {
     ["@reboot", "is not a known shorthand"],
     ["0 0 30 2 *", "is never due"],
     ["0 0 31 4,6,9,11 *", "is never due"],
+    ["0 0 L * +MON#1", "is never due"],
   ])("%j is refused", (expression, text) => {
     expect(problem(expression)).toMatchObject({ field: "cron", message: expect.stringContaining(text) });
   });

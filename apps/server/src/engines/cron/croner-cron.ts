@@ -38,7 +38,7 @@ export function createCron(): Cron {
     check(wanted, now) {
       const problem = timezoneProblem(wanted.timezone) ?? expressionProblem(wanted.cron);
       if (problem) return problem;
-      if (compile(wanted).nextRun(now) !== null) return undefined;
+      if (isEverDue(wanted, now)) return undefined;
       const message = "This expression is never due: no month that it names has such a day. Choose another day.";
       return { field: "cron", message };
     },
@@ -49,6 +49,18 @@ export function createCron(): Cron {
       return compile(wanted).previousRuns(1, nextSecond)[0];
     },
   };
+}
+
+/** Every day of a year falls on each day of the week within 40 years. */
+const mostYears = 40;
+
+/** The library would look for a due time until the year 3000, which takes up to a second of the event loop. */
+function isEverDue({ cron, timezone }: CronTimes, now: Date): boolean {
+  const given = cron.trim();
+  if (given.startsWith("@")) return true;
+  const year = now.getUTCFullYear();
+  const bounded = `0 ${given} ${year}-${year + mostYears}`;
+  return new Croner(bounded, { timezone, mode: "7-part" }).nextRun(now) !== null;
 }
 
 function timezoneProblem(timezone: string): CronProblem | undefined {
