@@ -1,8 +1,8 @@
 import { Cron as Croner } from "croner";
 import type { Cron, CronProblem, CronTimes } from "./cron.ts";
 
-/** Compiled expressions are kept, because compiling costs as much as finding a time. */
-const mostKept = 1000;
+/** Compiled expressions are kept, because compiling costs as much as finding a time. Each takes 80 kB. */
+const mostKept = 200;
 
 const nicknames = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
 
