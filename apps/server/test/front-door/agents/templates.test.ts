@@ -255,4 +255,7 @@ test("support-desk answers from its handbook after an approval, in the thread of
   await approve(runId);
   expect(await client.runs.waitFor(runId)).toMatchObject({ status: "done", thread_id: "support-c1" });
   expect(posted).toEqual(['{"text":"within 30 days"}']);
+  // Messages of different people must not share a thread.
+  const json = { ...body, conversation: null };
+  expect((await gantry.call("POST", new URL(trigger?.url ?? "").pathname, { json, key: "" })).status).toBe(400);
 });
