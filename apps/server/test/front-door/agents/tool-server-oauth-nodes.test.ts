@@ -116,6 +116,18 @@ test("a node takes over from one that died while it refreshed", async () => {
   expect(await statusOf()).toBe("connected");
 });
 
+test("a refused refresh requires a new authorization, also with the status 200 that GitHub answers", async () => {
+  issuer.before = (_request, response, form) => {
+    if (form.get("grant_type") !== "refresh_token") return false;
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ error: "bad_refresh_token", error_description: "The refresh token is expired." }));
+    return true;
+  };
+  await makeDue();
+  expect(await toolsOn(nodes[0])).toBe(502);
+  expect(await statusOf()).toBe("authorization_required");
+});
+
 test("a forgotten authorization is gone on all nodes", async () => {
   expect(await toolsOn(nodes[1])).toBe(200);
   expect((await nodes[0].call("DELETE", `/v1/mcp-servers/${id}/authorization`)).status).toBe(204);

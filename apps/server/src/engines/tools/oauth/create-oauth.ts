@@ -14,7 +14,7 @@ export function createOAuth(net: Net): OAuthEngine {
   ): Promise<OAuthTokens> {
     const fields = { ...grant, ...(server.resource !== undefined && { resource: server.resource }) };
     const answer = await post(net, server.tokenEndpoint, server, client, fields);
-    if (answer.status >= 200 && answer.status < 300) return readTokens(answer.json);
+    if (answer.status >= 200 && answer.status < 300 && !isRefusal(answer)) return readTokens(answer.json);
     const text = refusal(answer, "The authorization server refuses", [...secrets, client.secret]);
     const isClientUnknown = answer.json?.error === "invalid_client";
     throw new OAuthError(isFinal(answer) ? "refused" : "unavailable", text, { isClientUnknown });
@@ -169,8 +169,13 @@ function readTokens(json: Record<string, unknown> | undefined): OAuthTokens {
   };
 }
 
+/** Some servers, such as GitHub, refuse with status 200. */
+function isRefusal({ json }: OAuthAnswer): boolean {
+  return typeof json?.error === "string";
+}
+
 /** The grant will not work later either, as opposed to a server that is down or busy. */
-function isFinal({ status, json }: OAuthAnswer): boolean {
-  if (status === 429 || status >= 500 || status === 408) return false;
-  return status >= 400 && typeof json?.error === "string";
+function isFinal(answer: OAuthAnswer): boolean {
+  const { status } = answer;
+  return status !== 429 && status < 500 && status !== 408 && isRefusal(answer);
 }
