@@ -49,6 +49,11 @@ export class VectorTable {
     return this.#size;
   }
 
+  /** The memory never shrinks. Whether it is much more than so many vectors need. */
+  isTooLargeFor(size: number): boolean {
+    return this.#memory.buffer.byteLength > 1.5 * (this.#rowsAt + size * this.#width) + 4 * wasmPageBytes;
+  }
+
   /** Drops the vectors whose ids are not listed. Returns the listed ids that are missing. */
   keepOnly(ids: Float64Array): Float64Array {
     const missing = new Set<number>(ids);

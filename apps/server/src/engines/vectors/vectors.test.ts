@@ -125,6 +125,18 @@ test("Keeps the sets within the memory, and refuses a set that can never fit", a
   expect(await vectors.nearest(new TestSet("large", 1501), query, asked)).toBe("too large");
 });
 
+test("Loads a set again that has become much smaller, because its memory does not shrink", async () => {
+  const vectors = open();
+  const set = new TestSet("shrunk", 10_000);
+  const query = unitVector(numbersFrom(5));
+  await vectors.nearest(set, query, asked);
+  for (const id of [...set.rows.keys()]) if (id > 1000) set.rows.delete(id);
+  set.version++;
+  set.read = 0;
+  expect(found(await vectors.nearest(set, query, asked))).toEqual(set.nearest(query, 10));
+  expect(set.read).toBe(1100);
+});
+
 test("Does not wait longer than its patience for a set", async () => {
   const vectors = open({ patienceMs: 20 });
   const set = new TestSet("slow", 300);

@@ -25,9 +25,11 @@ function work(job: VectorJob): VectorResult {
   }
   if (job.type === "score") return { found: scoreExactly(Buffer.from(job.entries, "hex"), job.query) };
   if (job.type === "keep") {
-    const table = tables.get(job.key) ?? new VectorTable(job.dimensions);
+    const ids = readIds(job.ids);
+    const known = tables.get(job.key);
+    const table = known && !known.isTooLargeFor(ids.length) ? known : new VectorTable(job.dimensions);
     tables.set(job.key, table);
-    return { missing: table.keepOnly(readIds(job.ids)) };
+    return { missing: table.keepOnly(ids) };
   }
   const table = tables.get(job.key);
   if (!table) return { unknown: true };
