@@ -43,11 +43,11 @@ export async function readInbox(
   const ids = entries.flatMap(({ runId, rootRunId }) => [runId, rootRunId]);
   const agents = await readRunAgents(sql, ids, caller.userId);
   return {
-    entries: entries.map((one) => ({
-      ...one,
-      agent: agentOf(agents, one.runId),
-      rootAgent: agentOf(agents, one.rootRunId),
-    })),
+    // The runs of some may have been deleted meanwhile.
+    entries: entries.flatMap((one) => {
+      const [agent, rootAgent] = [agents.get(one.runId), agents.get(one.rootRunId)];
+      return agent && rootAgent ? { ...one, agent, rootAgent } : [];
+    }),
     total,
   };
 }
@@ -62,13 +62,10 @@ async function withAgents(
     stored.map(({ runId }) => runId),
     userId,
   );
-  return stored.map((one) => ({ ...one, agent: agentOf(agents, one.runId) }));
-}
-
-function agentOf(agents: ReadonlyMap<string, RunAgent>, runId: string): RunAgent {
-  const agent = agents.get(runId);
-  if (!agent) throw new Error(`run ${runId} of a confirmation does not exist`);
-  return agent;
+  return stored.flatMap((one) => {
+    const agent = agents.get(one.runId);
+    return agent ? { ...one, agent } : [];
+  });
 }
 
 /** Resolves a confirmation, once. The run continues when none is pending. */
@@ -102,7 +99,8 @@ export async function answerConfirmation(
   }
   context.wakeWorkers();
   const [shown] = await withAgents(sql, caller, [answered]);
-  return shown as Confirmation;
+  if (!shown) throw fault("not_found", "Confirmation not found");
+  return shown;
 }
 
 function recordAnswer(

@@ -105,6 +105,29 @@ describe("the confirmations of all runs", () => {
     for (const id of [theirs, ofApp]) await ended(id, caller.key);
   });
 
+  test("are left out if their run is deleted while they are read", async () => {
+    const { key } = await platform.newUser();
+    platform.llm.script = callOnce;
+    const id = await start(await makeAgent({ name: "Careful", ...asking }, key), {}, { key });
+    await untilAsking(id, key);
+    await call("POST", `/v1/runs/${id}/cancel`, { key });
+    await ended(id, key);
+    const { reading } = await platform.gantry.database.transaction(async (tx) => {
+      await tx`lock table agents in access exclusive mode`;
+      const reading = call("GET", "/v1/confirmations", { key });
+      await waitFor("the read of the agents", async () => {
+        const [{ n } = { n: 0 }] = await tx<{ n: number }[]>`
+          select count(*)::int as n from pg_locks where relation = 'agents'::regclass and not granted`;
+        return n > 0;
+      });
+      await tx`delete from runs where id = ${id}`;
+      return { reading };
+    });
+    const answer = await reading;
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.body.confirmations).toEqual([]);
+  });
+
   test("refuse filters that do not exist", async () => {
     for (const query of ["?status=open", "?limit=0", "?limit=101", "?state=pending"]) {
       expect((await call("GET", `/v1/confirmations${query}`)).status, query).toBe(400);
