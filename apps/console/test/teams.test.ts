@@ -158,6 +158,16 @@ test("a member acts for a team in one tab, sees what is its own there, and leave
   await page.getByRole("list", { name: "Models" }).getByText("Shared model").waitFor();
   expect(await page.getByText("Own model").count()).toBe(0);
   expect(await page.getByRole("link", { name: "Connect a model" }).count()).toBe(0);
+  for (const [path, refused] of [
+    ["aliases", "New alias"],
+    ["tool-servers", "Connect server"],
+    ["identity", "Connect tenant"],
+    ["sessions", "Export data"],
+  ] as const) {
+    await page.goto(`/console/${path}`);
+    await page.getByText(/^No (aliases yet|tool servers yet|tenant connected)$|This session/).waitFor();
+    expect(await page.getByRole("button", { name: refused }).count(), refused).toBe(0);
+  }
   await page.goto("/console/keys");
   await rowOf(page, "API keys", "of-mark").waitFor();
   expect(await page.getByText("of-olga").count()).toBe(0);

@@ -24,7 +24,11 @@ export function AliasesPage() {
     <Page
       title="Aliases"
       lead="Names for models and agents. Use them in OpenAI and Anthropic clients and as the model of your agents. To switch all of them to another model, change the alias."
-      actions={<PutAlias label="New alias" icon={<Plus size={14} />} scope={scope} mayShare={forEveryone} />}
+      actions={
+        !key.isPlainMember && (
+          <PutAlias label="New alias" icon={<Plus size={14} />} scope={scope} mayShare={forEveryone} />
+        )
+      }
     >
       {forEveryone ? (
         <Tabs
@@ -45,21 +49,13 @@ export function AliasesPage() {
 function AliasTable({ scope }: { scope: AliasScope }) {
   const { page = 1 } = useSearch({ from: "/app/aliases" });
   const navigate = useNavigate({ from: "/aliases" });
+  const { key } = useSession();
   const aliases = useQuery({ ...aliasesQuery(scope, page), placeholderData: keepPreviousData });
   const columns: readonly Column<AliasRecord>[] = [
     { head: "Name", cell: (alias) => <Name alias={alias} /> },
     { head: "Model or agent", wide: true, cell: ({ model }) => <code className="break-all">{model}</code> },
     { head: "Updated", wide: true, cell: ({ updated_at }) => <Moment at={updated_at} /> },
-    {
-      head: "Actions",
-      align: "right",
-      cell: (alias) => (
-        <div className="flex justify-end">
-          <PutAlias label="Change" alias={alias} scope={scope} />
-          <DeleteAlias name={alias.name} scope={scope} />
-        </div>
-      ),
-    },
+    ...(key.isPlainMember ? [] : [actions(scope)]),
   ];
   return (
     <Panel flush>
@@ -78,6 +74,17 @@ function AliasTable({ scope }: { scope: AliasScope }) {
     </Panel>
   );
 }
+
+const actions = (scope: AliasScope): Column<AliasRecord> => ({
+  head: "Actions",
+  align: "right",
+  cell: (alias) => (
+    <div className="flex justify-end">
+      <PutAlias label="Change" alias={alias} scope={scope} />
+      <DeleteAlias name={alias.name} scope={scope} />
+    </div>
+  ),
+});
 
 function Name({ alias: { name, model } }: { alias: AliasRecord }) {
   return (

@@ -1,6 +1,7 @@
 import type { IdpConnectorRecord } from "@gantry/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
+import { useSession } from "../../shell/session.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Detail } from "../../ui/detail.tsx";
@@ -12,6 +13,7 @@ import { toast } from "../../ui/toast.ts";
 
 export function ConnectorPanel({ connector, onReplace }: { connector: IdpConnectorRecord; onReplace(): void }) {
   const { domain, token_last4, expires_at, scopes, warnings } = connector;
+  const { key } = useSession();
   const isExpired = expires_at !== null && new Date(expires_at) < new Date();
   return (
     <>
@@ -21,10 +23,12 @@ export function ConnectorPanel({ connector, onReplace }: { connector: IdpConnect
       <Panel
         title={domain}
         actions={
-          <div className="flex flex-wrap gap-2">
-            <Button onClick={onReplace}>Replace token</Button>
-            <DisconnectButton domain={domain} />
-          </div>
+          !key.isPlainMember && (
+            <div className="flex flex-wrap gap-2">
+              <Button onClick={onReplace}>Replace token</Button>
+              <DisconnectButton domain={domain} />
+            </div>
+          )
         }
       >
         <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-3">

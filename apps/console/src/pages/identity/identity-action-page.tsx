@@ -1,7 +1,8 @@
 import type { IdpActionRecord } from "@gantry/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { Empty, Loaded } from "../../ui/notice.tsx";
+import { useSession } from "../../shell/session.ts";
+import { Empty, Loaded, Notice } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { AboutAction } from "./about-action.tsx";
 import { describedAction } from "./action-list.rules.ts";
@@ -42,12 +43,17 @@ export function IdentityActionPage() {
 
 function Action({ action }: { action: IdpActionRecord }) {
   const connector = useQuery(connectorQuery);
+  const { key } = useSession();
   return (
     <>
       <ActionNotices action={action} isConnected={connector.data !== null} />
       <div className="grid items-start gap-5 lg:grid-cols-3">
         <div className="flex min-w-0 flex-col gap-5 lg:col-span-2">
-          <ActionRunner action={action} isConnected={Boolean(connector.data)} />
+          {key.isPlainMember ? (
+            <Notice>Only admins and owners of the team can run actions here.</Notice>
+          ) : (
+            <ActionRunner action={action} isConnected={Boolean(connector.data)} />
+          )}
         </div>
         <AboutAction action={action} domain={connector.data?.domain} />
       </div>

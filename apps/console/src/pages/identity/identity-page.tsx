@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { useSession } from "../../shell/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty, Loaded } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
@@ -11,6 +12,7 @@ import { connectorQuery } from "./identity-queries.ts";
 export function IdentityPage() {
   const connector = useQuery(connectorQuery);
   const [isConnecting, setConnecting] = useState(false);
+  const { key } = useSession();
   return (
     <Page
       title="Identity tenant"
@@ -26,13 +28,19 @@ export function IdentityPage() {
           ) : (
             <Panel>
               <Empty title="No tenant connected">
-                <p>
-                  You need the tenant's domain and a token for its management API. Then you and your agents can manage
-                  its users, roles and clients from here.
-                </p>
-                <Button kind="primary" className="mt-3" onClick={() => setConnecting(true)}>
-                  Connect tenant
-                </Button>
+                {key.isPlainMember ? (
+                  "An admin or owner of the team can connect one."
+                ) : (
+                  <>
+                    <p>
+                      You need the tenant's domain and a token for its management API. Then you and your agents can
+                      manage its users, roles and clients from here.
+                    </p>
+                    <Button kind="primary" className="mt-3" onClick={() => setConnecting(true)}>
+                      Connect tenant
+                    </Button>
+                  </>
+                )}
               </Empty>
             </Panel>
           )

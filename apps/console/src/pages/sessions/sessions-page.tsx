@@ -15,7 +15,7 @@ export function SessionsPage() {
   const { page = 1 } = useSearch({ from: "/app/sessions" });
   const navigate = useNavigate({ from: "/sessions" });
   const queries = useQueryClient();
-  const { username } = useSession();
+  const { username, key } = useSession();
   const hasPasswords = useHasWay("password");
   const sessions = useQuery({
     queryKey: ["sessions", "own", { page }],
@@ -35,7 +35,9 @@ export function SessionsPage() {
       lead="Where you are signed in to the console. API keys are not affected."
       actions={
         <>
-          <ExportData username={username} start={(options) => api.account.export(options)} />
+          {!key.isPlainMember && (
+            <ExportData username={username} start={(options) => api.account.export(options)} />
+          )}
           {hasPasswords && <ChangePassword />}
           <ConfirmButton
             label="Sign out everywhere else"

@@ -1,6 +1,7 @@
 import type { ToolServerRecord } from "@gantry/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
+import { useSession } from "../../shell/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { toast } from "../../ui/toast.ts";
@@ -15,8 +16,12 @@ export function AuthorizationNotice({ server }: { server: ToolServerRecord }) {
     mutationFn: () => api.toolServers.authorize(server.id),
     onSettled: () => queries.invalidateQueries({ queryKey: ["tool-servers"] }),
   });
+  const { key } = useSession();
   const isWanting = server.status === "authorization_required" || server.status === "unauthorized";
   if (server.auth?.type !== "oauth" || !isWanting) return null;
+  if (key.isPlainMember) {
+    return <Notice tone="warn" title="An admin or owner of the team must authorize this server" />;
+  }
   return (
     <Notice tone="warn" title="Authorization required">
       <p className="mb-2">

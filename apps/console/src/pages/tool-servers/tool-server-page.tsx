@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { Pencil, RefreshCw } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
+import { useSession } from "../../shell/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { DeleteInUseButton } from "../../ui/delete-in-use-button.tsx";
 import { Loaded } from "../../ui/notice.tsx";
@@ -18,6 +19,7 @@ export function ToolServerPage() {
   const { serverId } = useParams({ from: "/app/tool-servers/$serverId" });
   const server = useQuery(toolServerQuery(serverId));
   const [isEditing, setEditing] = useState(false);
+  const { key } = useSession();
   return (
     <Page
       title={server.data?.name ?? "Tool server"}
@@ -30,11 +32,15 @@ export function ToolServerPage() {
         server.data && (
           <>
             <CheckButton serverId={serverId} />
-            <ForgetAuthorization server={server.data} />
-            <Button icon={<Pencil size={14} />} onClick={() => setEditing(true)}>
-              Edit
-            </Button>
-            <DeleteServer serverId={serverId} name={server.data.name} />
+            {!key.isPlainMember && (
+              <>
+                <ForgetAuthorization server={server.data} />
+                <Button icon={<Pencil size={14} />} onClick={() => setEditing(true)}>
+                  Edit
+                </Button>
+                <DeleteServer serverId={serverId} name={server.data.name} />
+              </>
+            )}
           </>
         )
       }

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
+import { useSession } from "../../shell/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { count } from "../../ui/format.ts";
 import { RowLink } from "../../ui/link.tsx";
@@ -25,7 +26,8 @@ export function ToolServersPage() {
   const navigate = useNavigate();
   const [isAdding, setAdding] = useState(false);
   const servers = useQuery(toolServersQuery(page));
-  const add = (
+  const { key } = useSession();
+  const add = !key.isPlainMember && (
     <Button kind="primary" icon={<Plus size={14} />} onClick={() => setAdding(true)}>
       Connect server
     </Button>
