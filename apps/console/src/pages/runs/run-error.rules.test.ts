@@ -36,6 +36,9 @@ test("internal errors have different titles", () => {
 
 test("the cause is a sentence, and not repeated", () => {
   expect(adviceOn({ type: "internal", message: "The model failed: no answer" })?.cause).toBe("No answer.");
+  expect(adviceOn({ type: "internal", message: "The model failed: Store it with PUT /api/v2/secrets/a" })?.cause).toBe(
+    "Save it under Secrets.",
+  );
   expect(adviceOn({ type: "internal", message: "internal" })).not.toHaveProperty("cause");
   expect(adviceOn({ type: "internal", message: "The model refused to answer" })).not.toHaveProperty("cause");
 });

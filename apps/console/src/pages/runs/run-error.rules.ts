@@ -1,4 +1,5 @@
 import type { RunRecord } from "@gantry/sdk";
+import { readableMessage } from "../../ui/api-messages.rules.ts";
 
 type RunError = NonNullable<RunRecord["error"]>;
 
@@ -88,7 +89,7 @@ export function adviceOn({ type, message }: RunError): (Advice & { cause?: strin
     title: "The run failed",
     next: again,
   };
-  const cause = sentence(text.replace(/^The model failed: /, ""));
+  const cause = sentence(readableMessage(text.replace(/^The model failed: /, "")));
   const isRepeated = /^(internal( error)?|error|the run failed|the model refused to answer)?\.?$/i.test(text);
   return isRepeated ? advice : { ...advice, cause };
 }

@@ -1,6 +1,7 @@
 import type { TriggerDeliveryRecord, TriggerRecord } from "@gantry/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { readableMessage } from "../../ui/api-messages.rules.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { TextLink } from "../../ui/link.tsx";
@@ -23,7 +24,7 @@ const columns: readonly Column<TriggerDeliveryRecord>[] = [
     cell: ({ status, reason }) => (
       <span className="flex flex-col items-start gap-0.5">
         {states[status]}
-        {reason && <span className="wrap-anywhere text-muted text-xs">{reason}</span>}
+        {reason && <span className="wrap-anywhere text-muted text-xs">{readableMessage(reason)}</span>}
       </span>
     ),
   },

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { RotateCw } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../../api/client.ts";
+import { readableMessage } from "../../../ui/api-messages.rules.ts";
 import { Button } from "../../../ui/button.tsx";
 import { ConfirmButton } from "../../../ui/dialog.tsx";
 import { Facts } from "../../../ui/facts.tsx";
@@ -52,7 +53,7 @@ function Index({ drive, index }: { drive: DriveRecord; index: DriveIndexRecord }
     <div className="flex flex-col gap-4">
       {status === "paused" && (
         <Notice tone="warn" title="Indexing is paused">
-          <p>{paused_reason ?? "Gantry paused this index."} Fix the cause, then resume.</p>
+          <p>{readableMessage(paused_reason ?? "Gantry paused this index.")} Fix the cause, then resume.</p>
           <Button className="mt-2" busy={resuming.isPending} onClick={() => resuming.mutate()}>
             Resume
           </Button>
