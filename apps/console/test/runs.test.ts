@@ -179,6 +179,18 @@ test("a failed run says what happened and what to do, and is run again with its 
   await form.waitFor({ state: "detached" });
 });
 
+test("a failed run of another user's agent does not offer to edit it", async ({ gantry, pageOf }) => {
+  const agent = await putCalculator(gantry, { name: "Shared", visibility: "public" });
+  const key = await gantry.newUser("ann");
+  llm.script = () => ({ status: 400 });
+  const started = await gantry.call("POST", `/v1/agents/${agent}/runs`, { key, json: { input: {} } });
+  expect(started.status, started.text).toBe(201);
+  const page = await pageOf(key);
+  await page.goto(`/console/runs/${started.body.id}`);
+  await page.getByRole("alert").getByText("tell the creator of the agent").waitFor();
+  expect(await page.getByRole("link", { name: "Edit agent" }).count()).toBe(0);
+});
+
 test("runs are filtered in the address, and whole rows are links", async ({ gantry, page }) => {
   const asker = await putCalculator(gantry, { name: "Asker", tools: [asking] });
   const failing = await putCalculator(gantry, { name: "Broken" });

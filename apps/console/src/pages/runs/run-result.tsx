@@ -1,10 +1,12 @@
 import type { RunRecord } from "@gantry/sdk";
+import { useQuery } from "@tanstack/react-query";
 import { CodeBlock } from "../../ui/code.tsx";
 import { pretty } from "../../ui/json.rules.ts";
 import { TextLink } from "../../ui/link.tsx";
 import { Markdown } from "../../ui/markdown/markdown.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
+import { agentQuery, isOwn } from "../agents/agent-queries.ts";
 import { adviceOn } from "./run-error.rules.ts";
 
 /** How a run ended: its output, or what went wrong and what to do. */
@@ -31,16 +33,21 @@ interface RunErrorProps {
   error: NonNullable<RunRecord["error"]>;
 }
 
+/** Only the creator can change the agent. */
+const othersNext = "Run it again. If it fails again, tell the creator of the agent.";
+
 /** What went wrong, and what to do. */
 export function RunError({ run, error }: RunErrorProps) {
   const advice = adviceOn(error);
+  const agent = useQuery({ ...agentQuery(run.agent_id), enabled: advice?.help === "agent" }).data;
+  const isOthers = agent !== undefined && !isOwn(agent);
   if (!advice) return <Notice tone="plain" title="Run cancelled" />;
   return (
     <Notice tone="bad" title={advice.title}>
       {advice.cause && <p className="whitespace-pre-wrap">{advice.cause}</p>}
       <p className="mt-1">
-        {advice.next}{" "}
-        {advice.help === "agent" && (
+        {advice.help === "agent" && isOthers ? othersNext : advice.next}{" "}
+        {advice.help === "agent" && agent && !isOthers && (
           <TextLink to="/agents/$agentId" params={{ agentId: run.agent_id }} search={{ tab: "edit" }}>
             Edit agent
           </TextLink>
