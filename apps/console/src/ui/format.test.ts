@@ -7,12 +7,14 @@ test("small amounts have more decimals", () => {
 
 test("sizes and durations use a suitable unit", () => {
   expect([0, 1023, 1024, 1_536, 104_857_600].map(bytes)).toEqual(["0 B", "1023 B", "1.0 kB", "1.5 kB", "100 MB"]);
-  expect([0.0123, 1.25, 75, 119.7, 59.97].map(seconds)).toEqual([
+  expect([0.0123, 1.25, 75, 119.7, 59.97, 3_599.6, 93_785].map(seconds)).toEqual([
     "12 ms",
     "1.3 s",
     "1 min 15 s",
     "2 min 0 s",
     "1 min 0 s",
+    "1 h 0 min",
+    "26 h 3 min",
   ]);
 });
 

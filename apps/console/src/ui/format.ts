@@ -20,7 +20,9 @@ export function seconds(value: number): string {
   if (value < 0.9995) return `${Math.round(value * 1000)} ms`;
   if (value < 59.95) return `${value.toFixed(1)} s`;
   const whole = Math.round(value);
-  return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  const minutes = Math.round(value / 60);
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 /** Of something that still runs: whole seconds, so that the text does not flicker. */
