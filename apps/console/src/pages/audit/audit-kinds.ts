@@ -1,3 +1,4 @@
+import type { AuditObjectType } from "@gantry/sdk";
 import type { Choice } from "../../ui/choice-filter.tsx";
 
 /** All records, or those of the signed-in account. */
@@ -6,30 +7,33 @@ export type AuditScope = "all" | "own";
 const ofService = ["plan", "settings", "installation"];
 
 /** The part of an action before the dot. */
-const kinds: readonly Choice[] = [
-  { value: "session", label: "Sign-ins" },
-  { value: "sign_in_link", label: "Sign-in links" },
-  { value: "user", label: "Users" },
-  { value: "key", label: "Keys" },
-  { value: "team", label: "Teams" },
-  { value: "member", label: "Members of teams" },
-  { value: "plan", label: "Plans" },
-  { value: "credit", label: "Credits" },
-  { value: "model", label: "Models" },
-  { value: "alias", label: "Aliases" },
-  { value: "provider", label: "Providers" },
-  { value: "secret", label: "Secrets" },
-  { value: "webhook_secret", label: "Webhook secrets" },
-  { value: "agent", label: "Agents" },
-  { value: "confirmation", label: "Confirmations" },
-  { value: "schedule", label: "Schedules" },
-  { value: "trigger", label: "Triggers" },
-  { value: "drive", label: "Drives" },
-  { value: "tool_server", label: "Tool servers" },
-  { value: "connector", label: "Identity connector" },
-  { value: "settings", label: "Settings" },
-  { value: "installation", label: "Installation" },
-];
+const labels: Readonly<Record<AuditObjectType, string>> = {
+  session: "Sign-ins",
+  sign_in_link: "Sign-in links",
+  user: "Users",
+  key: "Keys",
+  team: "Teams",
+  member: "Members of teams",
+  plan: "Plans",
+  credit: "Credits",
+  notice_settings: "Settings of notices",
+  model: "Models",
+  alias: "Aliases",
+  provider: "Providers",
+  secret: "Secrets",
+  webhook_secret: "Webhook secrets",
+  agent: "Agents",
+  confirmation: "Confirmations",
+  schedule: "Schedules",
+  trigger: "Triggers",
+  drive: "Drives",
+  tool_server: "Tool servers",
+  connector: "Identity connector",
+  settings: "Settings",
+  installation: "Installation",
+};
+
+const kinds: readonly Choice[] = Object.entries(labels).map(([value, label]) => ({ value, label }));
 
 /** Objects of the service belong to no account. */
 export const auditKinds = (scope: AuditScope): readonly Choice[] =>
