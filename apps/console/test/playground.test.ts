@@ -120,6 +120,9 @@ test("streamed text survives a reload, and Stop cancels the upstream request", a
   await page.getByRole("button", { name: "Stop" }).click();
   await page.getByText("Cancelled", { exact: true }).first().waitFor();
   await soon(() => chat.open).toBe(0);
+  await page.getByText(/^Duration /).waitFor();
+  // The page was opened after the first token.
+  expect(await page.getByText(/^First token /).count()).toBe(0);
   // The streamed text stays visible, and the usage lists the prediction as cancelled.
   await page.getByText("Hello, you", { exact: true }).first().waitFor();
   await soon(async () => (await gantry.call("GET", "/api/v2/usage")).body.results[0]).toMatchObject({

@@ -19,7 +19,7 @@ export async function followRun(predictionId: string, { model, isStreamed, signa
           const text = textSoFar(run.text, event);
           return {
             text,
-            ...(text !== "" && run.firstTextAt === undefined && { firstTextAt: Date.now() }),
+            ...(text !== "" && run.watched && { watched: { firstTextAt: Date.now(), ...run.watched } }),
             // Outputs that are not streamed arrive at once, with their files.
             ...(event.files && { files: event.files, output: event.output_data ?? {} }),
           };
@@ -45,6 +45,7 @@ async function settle(predictionId: string, { signal, change }: Pick<Following, 
   change((run) => ({
     startedAt: record ? Date.parse(record.created_at) : run.startedAt,
     endedAt: record?.ended_at ? Date.parse(record.ended_at) : seenAt,
+    ...(run.watched && { watched: { ...run.watched, endedAt: seenAt } }),
     ...(run.error !== undefined && { error: withRequestId(run.error, record?.request_id ?? undefined) }),
     ...(run.text === "" && record?.text && { text: record.text }),
   }));

@@ -56,7 +56,7 @@ export function RunCard({ run, onCancel, onRetry }: RunCardProps) {
           <RunOutput run={run} />
         </div>
         {!isOpen && endedAt !== undefined && predictionId !== undefined && (
-          <RunFigures predictionId={predictionId} times={run} />
+          <RunFigures predictionId={predictionId} times={run.watched} />
         )}
       </div>
       <p className="sr-only" role="status">

@@ -6,7 +6,7 @@ import { predictionQuery } from "../../predictions/prediction-queries.ts";
 import { figuresOf, type TextTimes } from "./run-figures.rules.ts";
 
 /** From the record of the prediction. */
-export function RunFigures({ predictionId, times }: { predictionId: string; times?: TextTimes }) {
+export function RunFigures({ predictionId, times }: { predictionId: string; times?: TextTimes | undefined }) {
   const { data: record } = useQuery({ ...predictionQuery(predictionId), throwOnError: false });
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-muted text-xs tabular-nums">

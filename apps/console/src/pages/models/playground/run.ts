@@ -1,11 +1,12 @@
 import type { FileLink } from "@gantry/sdk";
+import type { TextTimes } from "./run-figures.rules.ts";
 
 /** A prediction in the playground. */
 export interface Run {
   startedAt: number;
   endedAt?: number;
-  /** When the first text arrived. Unknown if the page was opened later. */
-  firstTextAt?: number;
+  /** By the clock of the browser, which the other times are not. Unknown if the page was opened later. */
+  watched?: TextTimes;
   /** Set once the prediction is accepted. */
   predictionId?: string;
   /** Before there was an id. */

@@ -83,7 +83,8 @@ export function useRun({ model, isStreamed, shownId, onAccepted }: RunOptions) {
       setTimeout(() => {
         isSending.current = false;
       }, afterMs);
-    const showing = show(newRun(Date.now()));
+    const startedAt = Date.now();
+    const showing = show({ ...newRun(startedAt), watched: { startedAt } });
     const { signal, change } = showing;
     let predictionId: string;
     try {
