@@ -43,6 +43,21 @@ test("a chunk removed by an upgrade is found by reloading the page", async ({ vi
   forgiveTroubles(visit);
 });
 
+test("a chart that fails to load leaves the page as it is, and is loaded again", async ({ gantry, visit, page }) => {
+  const drawing = { prompt: "x", size: "1280x720", optimize_prompt_mode: "fast" };
+  await gantry.call("POST", "/api/v1/gantry/image/predict", { form: drawing });
+  const charts = /\/console\/assets\/chart-canvas-.*\.js$/;
+  await page.route(charts, (route) => route.abort("internetdisconnected"));
+  await page.goto("/console/usage");
+  const chart = page.getByRole("figure", { name: /^Requests/ });
+  await chart.getByText("The chart could not be loaded.").waitFor();
+  await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+  await page.unroute(charts);
+  await chart.getByRole("button", { name: "Load again" }).click();
+  await chart.locator("canvas").waitFor();
+  forgiveTroubles(visit);
+});
+
 test("pages are preloaded, and a banner shows while the network is down", async ({ visit, page }) => {
   await page.goto("/console/", { waitUntil: "networkidle" });
   await page.context().setOffline(true);

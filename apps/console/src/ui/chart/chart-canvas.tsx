@@ -23,7 +23,7 @@ export interface PointedAt {
   isRight: boolean;
 }
 
-interface CanvasProps {
+export interface CanvasProps {
   data: SeriesRecord;
   /** A CSS variable for each series. */
   colours: readonly string[];

@@ -1,14 +1,12 @@
 import type { SeriesRecord } from "@gantry/sdk";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { useTheme } from "../../shell/theme.ts";
 import type { PointedAt } from "./chart-canvas.tsx";
 import { ChartLegend } from "./chart-legend.tsx";
 import { ChartTable } from "./chart-table.tsx";
 import { ChartTooltip } from "./chart-tooltip.tsx";
+import { LazyCanvas } from "./lazy-canvas.tsx";
 import { coloursOf, hasNothingToShow, hasUnknown, type KnownColours, stepValues } from "./series.rules.ts";
-
-/** The library is loaded when the first chart has data. */
-const ChartCanvas = lazy(async () => ({ default: (await import("./chart-canvas.tsx")).ChartCanvas }));
 
 /** Of all charts of this tab. */
 const knownColours: KnownColours = new Map();
@@ -59,19 +57,17 @@ export function SeriesChart({ data, label, height = 220, empty = "No data in thi
           onBlur={leave}
           onChange={({ target }) => setByKey(Number(target.value))}
         />
-        <Suspense fallback={null}>
-          <ChartCanvas
-            key={theme}
-            data={data}
-            colours={colours}
-            hidden={hidden}
-            pointed={byKey}
-            onPoint={(at) => {
-              setPointed(at);
-              if (at?.index !== byKey) setByKey(undefined);
-            }}
-          />
-        </Suspense>
+        <LazyCanvas
+          key={theme}
+          data={data}
+          colours={colours}
+          hidden={hidden}
+          pointed={byKey}
+          onPoint={(at) => {
+            setPointed(at);
+            if (at?.index !== byKey) setByKey(undefined);
+          }}
+        />
         {pointed && <ChartTooltip data={data} colours={colours} hidden={hidden} at={pointed} />}
       </div>
       <ChartLegend data={data} colours={colours} hidden={hidden} onHidden={setHidden} />
