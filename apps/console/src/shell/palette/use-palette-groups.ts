@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useDeferredValue } from "react";
 import { api } from "../../api/client.ts";
+import { ownAgentsQuery } from "../../pages/agents/agent-queries.ts";
 import { mayOpen, type OpenTo } from "../key-access.rules.ts";
 import { navigation } from "../navigation.ts";
 import { useSession } from "../session.ts";
@@ -59,12 +60,7 @@ function useFound(text: string, { isAdmin, isUnconfined }: { isAdmin: boolean; i
     enabled,
   });
   const { limit, staleTime } = listed;
-  const agents = useQuery({
-    queryKey: ["agents", "palette"],
-    queryFn: ({ signal }) => api.agents.list({ limit, signal }),
-    staleTime,
-    enabled,
-  });
+  const agents = useQuery({ ...ownAgentsQuery, staleTime, enabled });
   const drives = useQuery({
     queryKey: ["drives", "palette"],
     queryFn: ({ signal }) => api.drives.list({ limit, signal }),
@@ -97,11 +93,11 @@ function useFound(text: string, { isAdmin, isUnconfined }: { isAdmin: boolean; i
           path: `/models/${endpoint_id}`,
         })),
       },
-      { name: "Agents", entries: named(agents.data?.agents, q, "/agents") },
+      { name: "Agents", entries: named(agents.data, q, "/agents") },
       {
         name: "Chats",
         entries: matching(
-          (agents.data?.agents ?? []).map(({ id, name }) => ({
+          (agents.data ?? []).map(({ id, name }) => ({
             key: `chat ${id}`,
             label: `Chat with ${name}`,
             path: `/agents/${id}/chat`,
