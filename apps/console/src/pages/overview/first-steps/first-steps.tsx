@@ -61,11 +61,13 @@ export function FirstSteps() {
           )}
         </Card>
       </div>
-      <p className="flex flex-wrap items-center gap-2 rounded-lg border border-line bg-panel px-4 py-3">
-        <Cable size={16} className="shrink-0 text-muted" aria-hidden />
-        Use the models that you have: OpenAI, Anthropic, Gemini, Ollama, vLLM and others.
-        <TextLink to="/models/connect">Connect a model</TextLink>
-      </p>
+      {mayOpen(key, "managers") && (
+        <p className="flex flex-wrap items-center gap-2 rounded-lg border border-line bg-panel px-4 py-3">
+          <Cable size={16} className="shrink-0 text-muted" aria-hidden />
+          Use the models that you have: OpenAI, Anthropic, Gemini, Ollama, vLLM and others.
+          <TextLink to="/models/connect">Connect a model</TextLink>
+        </p>
+      )}
     </section>
   );
 }

@@ -34,6 +34,8 @@ export function ConnectPage() {
     >
       {mayOpen(key, "managers") ? (
         <CurrentStep />
+      ) : key.isPlainMember ? (
+        <Notice tone="warn" title="Only admins and owners of the team can connect models" />
       ) : (
         <Notice tone="warn" title="This key can't connect models">
           Sign in with a key that has full access.
