@@ -19,7 +19,10 @@ const routes: readonly [pattern: RegExp, text: string][] = [
   [/: PUT \/v1\/connectors\/idp with domain and token\.?/g, ". Connect one under Identity tenant."],
   [/\b(store a new one|store it again) with PUT \/v1\/connectors\/idp\b/gi, "$1 under Identity tenant"],
   [/\bStore it with PUT \/api\/v2\/secrets\/\S+?(?=\.?(?:\s|$))/g, "Save it under Secrets"],
-  [/\bStore it with PUT \/api\/v2\/admin\/secrets\/\S+?(?=\.?(?:\s|$))/g, "An admin can save it as a secret for everyone"],
+  [
+    /\bStore it with PUT \/api\/v2\/admin\/secrets\/\S+?(?=\.?(?:\s|$))/g,
+    "An admin can save it as a secret for everyone",
+  ],
   [/ can store it with PUT \/api\/v2\/secrets\/\{name\}/g, " can save it under Secrets"],
   [/ can store it with PUT \/api\/v2\/admin\/secrets\/\{name\}/g, " can save it as a secret for everyone"],
   // The console has a button for it.

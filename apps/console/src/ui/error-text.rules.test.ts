@@ -44,9 +44,9 @@ test("routes for programs become pages for people", () => {
   expect(errorText(new Error("The token has expired. Store a new one with PUT /v1/connectors/idp."))).toBe(
     "The token has expired. Store a new one under Identity tenant.",
   );
-  expect(
-    errorText(new Error('The secret "a.key" does not exist. Store it with PUT /api/v2/secrets/a.key.')),
-  ).toBe('The secret "a.key" does not exist. Save it under Secrets.');
+  expect(errorText(new Error('The secret "a.key" does not exist. Store it with PUT /api/v2/secrets/a.key.'))).toBe(
+    'The secret "a.key" does not exist. Save it under Secrets.',
+  );
   expect(errorText(new Error("Secret brave is not stored. Store it with PUT /api/v2/secrets/brave"))).toBe(
     "Secret brave is not stored. Save it under Secrets",
   );

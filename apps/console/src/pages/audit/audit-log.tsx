@@ -22,12 +22,7 @@ function columns(onOpen: (record: AuditRecord) => void): readonly Column<AuditRe
       head: "Action",
       cell: (record) => (
         <>
-          <button
-            type="button"
-            data-row-link=""
-            className="text-accent hover:underline"
-            onClick={() => onOpen(record)}
-          >
+          <button type="button" data-row-link="" className="text-accent hover:underline" onClick={() => onOpen(record)}>
             {record.action}
           </button>
           <p className="text-muted text-xs md:hidden">

@@ -35,9 +35,7 @@ export function SessionsPage() {
       lead="Where you are signed in to the console. API keys are not affected."
       actions={
         <>
-          {!key.isPlainMember && (
-            <ExportData username={username} start={(options) => api.account.export(options)} />
-          )}
+          {!key.isPlainMember && <ExportData username={username} start={(options) => api.account.export(options)} />}
           {hasPasswords && <ChangePassword />}
           <ConfirmButton
             label="Sign out everywhere else"
