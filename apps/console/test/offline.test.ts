@@ -59,7 +59,10 @@ test("a chart that fails to load leaves the page as it is, and is loaded again",
 });
 
 test("pages are preloaded, and a banner shows while the network is down", async ({ visit, page }) => {
-  await page.goto("/console/", { waitUntil: "networkidle" });
+  const preloaded = page.waitForResponse(/\/assets\/webhooks-page-.*\.js$/);
+  await page.goto("/console/");
+  await (await preloaded).finished();
+  await page.waitForLoadState("networkidle");
   await page.context().setOffline(true);
   await banner(page).waitFor();
   await page.getByRole("link", { name: "Webhooks" }).click();
@@ -74,6 +77,7 @@ test("pages are preloaded, and a banner shows while the network is down", async 
 
 test("the console recovers by itself when the server is back", async ({ visit, page }) => {
   await page.goto("/console/", { waitUntil: "networkidle" });
+  await page.getByRole("link", { name: "API keys" }).waitFor();
   const calls = /\/(api|v1)\//;
   await page.route(calls, (route) => route.abort("connectionrefused"));
   await page.getByRole("link", { name: "API keys" }).click();
