@@ -161,6 +161,15 @@ describe("the overview of a used account", () => {
   });
 });
 
+test("a model has a chart for each figure, also of 90 days", async ({ page }) => {
+  await page.goto("/console/models/gantry/image?tab=details&range=90d");
+  for (const title of ["Requests", "Errors", "Latency (p50, p95)", "Spending"]) {
+    await page.getByRole("figure", { name: `${title}, last 90 days` }).waitFor();
+  }
+  await expect.poll(() => page.locator("figure[aria-busy]").count()).toBe(0);
+  expect(await page.getByRole("alert").count()).toBe(0);
+});
+
 describe("the service", () => {
   test("has a chart for each figure of the load, and says what is kept", async ({ page, gantry }) => {
     await seed(gantry, gantry.adminKey);

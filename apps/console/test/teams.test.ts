@@ -177,6 +177,7 @@ test("a member acts for a team in one tab, sees what is its own there, and leave
   await page.goto("/console/money");
   await page.getByText("Balance of the team, and your own spending.").waitFor();
   await page.getByText("$0.03").first().waitFor();
+  await page.getByRole("figure", { name: "Spending, last 30 days" }).locator("canvas").waitFor();
   expect(await page.getByRole("table", { name: "Transactions" }).count()).toBe(0);
 
   // The other tab still acts for the person, also after a reload.

@@ -18,6 +18,10 @@ export function mayOpen(key: KeyLimits, openTo: OpenTo): boolean {
   return key.models === null && (openTo === "unconfined keys" || numbersOf(key).length === 0);
 }
 
+/** Keys that see their own usage only. It is added up from rows, so that their charts cover a month at most. */
+export const seesOwnUsageOnly = ({ models, isPlainMember }: KeyLimits): boolean =>
+  models !== null || isPlainMember === true;
+
 /** The limits in numbers. */
 export function numbersOf({ monthly_limit, daily_limit, tokens_per_minute }: Omit<KeyLimits, "models">): string[] {
   return [

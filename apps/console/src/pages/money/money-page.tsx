@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { meQuery } from "../../api/me-query.ts";
-import { mayOpen } from "../../shell/key-access.rules.ts";
+import { mayOpen, seesOwnUsageOnly } from "../../shell/key-access.rules.ts";
 import { KeyLimitNotice } from "../../shell/key-limit-notice.tsx";
 import { useSession } from "../../shell/session.ts";
 import { type ChartRange, rangeText } from "../../ui/chart/range.rules.ts";
@@ -24,7 +24,7 @@ export function MoneyPage() {
   const navigate = useNavigate();
   const range = dayRange({ ...search });
   const { key } = useSession();
-  const seesWallet = mayOpen(key, "unconfined keys") && !key.isPlainMember;
+  const seesWallet = !seesOwnUsageOnly(key);
   return (
     <Page
       title="Money"
@@ -39,7 +39,7 @@ export function MoneyPage() {
       <KeyLimitNotice />
       <Wallet />
       <DayRangePicker range={range} onRange={(wanted) => void navigate({ to: "/money", search: wanted })} />
-      <SpendingChart range={spendingRange(range, Date.now())} />
+      <SpendingChart range={spendingRange(range, Date.now(), seesWallet)} />
       <SpendingByModel
         range={range}
         page={search.models ?? 1}

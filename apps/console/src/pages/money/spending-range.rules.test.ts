@@ -18,5 +18,11 @@ test("open and long ranges are shown as far as a chart can", () => {
     from: "2024-12-28",
     to: "2026-01-31",
   });
+  expect(spendingRange({}, now, false)).toEqual({ range: "30d" });
+  expect(spendingRange({ from: "2026-01-01", to: "2026-01-31" }, now, false)).toEqual({
+    from: "2026-01-01",
+    to: "2026-01-31",
+  });
+  expect(spendingRange({ from: "2025-01-01" }, now, false)).toEqual({ from: "2026-03-01", to: "2026-03-31" });
   expect(spendingRange({ from: "2027-01-01" }, now)).toEqual({ from: "2026-03-31", to: "2026-03-31" });
 });

@@ -1,4 +1,6 @@
 import { useState } from "react";
+import { seesOwnUsageOnly } from "../../shell/key-access.rules.ts";
+import { useSession } from "../../shell/session.ts";
 import { Button } from "../button.tsx";
 import { TextInput } from "../field.tsx";
 import {
@@ -9,6 +11,7 @@ import {
   rangeNames,
   rangeSearch,
   rangeTitles,
+  shortRangeNames,
 } from "./range.rules.ts";
 
 interface RangePickerProps {
@@ -24,11 +27,12 @@ const segment =
 export function RangePicker({ range, onRange }: RangePickerProps) {
   const isCustom = !("range" in range);
   const [isOpen, setIsOpen] = useState(isCustom);
+  const names = seesOwnUsageOnly(useSession().key) ? shortRangeNames : rangeNames;
   return (
     <div className="flex flex-wrap items-center gap-2">
       <fieldset className="flex h-8 divide-x divide-line overflow-hidden rounded-md border border-strong-line bg-panel">
         <legend className="sr-only">Time range</legend>
-        {rangeNames.map((name) => (
+        {names.map((name) => (
           <button
             key={name}
             type="button"

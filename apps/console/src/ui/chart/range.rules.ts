@@ -4,6 +4,9 @@ import { type DayRange, dayRange } from "../day-range.rules.ts";
 export const rangeNames = ["24h", "7d", "30d", "90d"] as const;
 export type RangeName = (typeof rangeNames)[number];
 
+/** The ranges of charts that are added up from rows: the API allows 31 days. */
+export const shortRangeNames: readonly RangeName[] = ["24h", "7d", "30d"];
+
 /** What a chart shows: up to now, or days of UTC. */
 export type ChartRange = { range: RangeName } | { from: string; to: string };
 
