@@ -20,6 +20,7 @@ test("the message names the field", () => {
   expect(errorText(failure(422, [["body", "prompt"], "Field required"], [["body", "size"], "Too large"]))).toBe(
     "prompt: This field is required; size: Too large",
   );
+  expect(errorText(failure(422, [["query", "from_date"], "Choose a shorter range."]))).toBe("Choose a shorter range.");
 });
 
 test("a connection error has its own message", () => {

@@ -3,7 +3,8 @@ import { readableIssue, readableMessage } from "./api-messages.rules.ts";
 import { fieldIn } from "./field-errors.rules.ts";
 
 export function issueText(issue: GantryIssue): string {
-  const field = fieldIn(issue.loc);
+  // People have not typed the parameters of an address.
+  const field = issue.loc[0] === "query" ? "" : fieldIn(issue.loc);
   const text = readableIssue(issue);
   return field === "" ? text : `${field}: ${text}`;
 }
