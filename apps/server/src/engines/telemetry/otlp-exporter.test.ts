@@ -101,6 +101,20 @@ it("bounds the waiting spans while the collector is down", async () => {
   expect(fates.dropped).toBe(20_000 - 512 - 8192);
 });
 
+it("bounds the text that waits, and that of one call", async () => {
+  const content = span({ attributes: { "gen_ai.input.messages": "x".repeat(200_000) } });
+  exporter = open({ endpoint: "http://127.0.0.1:1", everyMs: 60_000 });
+  for (let n = 0; n < 300; n++) exporter.add(content);
+  // 2 MB are being sent, 32 MB wait.
+  expect(fates.dropped).toBeGreaterThan(100);
+  await exporter.close();
+  exporter = open();
+  Object.assign(fates, { exported: 0, dropped: 0 });
+  for (let n = 0; n < 100; n++) exporter.add(content);
+  await expect.poll(() => fates.exported).toBe(100);
+  expect(Math.max(...collector.bodies.map(({ length }) => length))).toBeLessThan(2.5e6);
+});
+
 it("sends the remaining spans on close", async () => {
   exporter = open({ everyMs: 60_000 });
   for (let n = 0; n < 700; n++) exporter.add(span());

@@ -25,6 +25,9 @@ export interface OtlpExporter extends SpanSink {
 /** Further spans are dropped and counted, because a collector that is down must not cost memory. */
 const mostWaiting = 8192;
 const perCall = 512;
+/** Of text in spans. With captured content, one can have 200,000 characters, and collectors refuse large bodies. */
+const mostWaitingChars = 32 * 1024 * 1024;
+const charsPerCall = 2 * 1024 * 1024;
 const callMs = 10_000;
 const tries = 4;
 const lastCallMs = 3_000;
@@ -48,7 +51,8 @@ export function createOtlpExporter(options: OtlpOptions): OtlpExporter {
   const url = `${endpoint.replace(/\/+$/, "")}/v1/traces`;
   const { headers } = options;
   const resource = { attributes: toAttributes(options.resource) };
-  const waiting: FinishedSpan[] = [];
+  const waiting: { span: FinishedSpan; chars: number }[] = [];
+  let waitingChars = 0;
   const ending = new AbortController();
   let sending: Promise<void> | undefined;
   let isTroubled = false;
@@ -63,9 +67,22 @@ export function createOtlpExporter(options: OtlpOptions): OtlpExporter {
     return sending;
   }
 
+  /** The oldest spans that fit into a call, at least one. */
+  function takeBatch(): FinishedSpan[] {
+    let count = 0;
+    let chars = 0;
+    for (const one of waiting) {
+      if (count === perCall || (count > 0 && chars + one.chars > charsPerCall)) break;
+      count += 1;
+      chars += one.chars;
+    }
+    waitingChars -= chars;
+    return waiting.splice(0, count).map(({ span }) => span);
+  }
+
   async function sendAll(): Promise<void> {
     while (waiting.length > 0) {
-      const batch = waiting.splice(0, perCall);
+      const batch = takeBatch();
       const trouble = await sendBatch(batch);
       onFate(trouble === undefined ? "exported" : "dropped", batch.length);
       // Reported once per outage, not for each batch.
@@ -88,9 +105,11 @@ export function createOtlpExporter(options: OtlpOptions): OtlpExporter {
 
   return {
     add(span) {
-      if (waiting.length >= mostWaiting) return onFate("dropped", 1);
-      waiting.push(span);
-      if (waiting.length === perCall) void send();
+      const chars = charsOf(span);
+      if (waiting.length >= mostWaiting || waitingChars + chars > mostWaitingChars) return onFate("dropped", 1);
+      waiting.push({ span, chars });
+      waitingChars += chars;
+      if (waiting.length === perCall || waitingChars >= charsPerCall) void send();
     },
     async close() {
       clearInterval(timer);
@@ -99,6 +118,15 @@ export function createOtlpExporter(options: OtlpOptions): OtlpExporter {
       await Promise.race([last, sleep(lastCallMs)]);
     },
   };
+}
+
+function charsOf({ attributes }: FinishedSpan): number {
+  let chars = 0;
+  for (const name in attributes) {
+    const value = attributes[name];
+    if (typeof value === "string") chars += value.length;
+  }
+  return chars;
 }
 
 function toOtlp({ context, name, kind, from, until, attributes, failure }: FinishedSpan): object {
