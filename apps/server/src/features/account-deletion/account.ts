@@ -28,7 +28,7 @@ export interface ClaimedAccount {
   claim: number;
 }
 
-/** The name of a deleted account in the records that stay. */
+/** The name of a deleted account in the records that stay. No account can have it: usernames have no underscore. */
 export function neutralNameOf(userId: string): string {
-  return `deleted-${userId.slice(-16)}`;
+  return `deleted_${userId.slice(-16)}`;
 }

@@ -69,6 +69,6 @@ test("models are retired once they have no work, and deleted once nothing was ac
   // Rows and sums have the same neutral name, whether they were in the sums or not.
   const named = await database.sql`
     select model_name from usage union select model_name from usage_hours union select model_name from usage_days`;
-  expect(named).toEqual([{ model_name: expect.stringMatching(/^deleted-\w{16}\/\w{16}$/) }]);
+  expect(named).toEqual([{ model_name: expect.stringMatching(/^deleted_\w{16}\/\w{16}$/) }]);
   expect(await verifyLedger(database)).toEqual([]);
 });
