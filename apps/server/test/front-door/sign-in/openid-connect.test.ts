@@ -53,6 +53,12 @@ async function enter(browser: Visitor, name: string, from?: string): Promise<str
   return (await browser.visit(await toCallback(browser, name, from))).headers.get("location");
 }
 const problem = (name: string) => `/console/sign-in?problem=${name}`;
+/** Whether a query waits for a lock. */
+const isWaiting = async () => {
+  const rows = await gantry.database.sql`
+    select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+  return rows.length > 0;
+};
 const userOf = async (name: string) => (await gantry.call("GET", `/api/v2/admin/users/${name}`)).body;
 
 describe("signing in at the provider", () => {
@@ -147,14 +153,25 @@ describe("signing in at the provider", () => {
     await gantry.database.transaction(async (tx) => {
       await tx`select 1 from users where username = 'admin' for update`;
       landed = browser.visit(callback);
-      await waitFor("the sign-in to wait for the admins", async () => {
-        const rows = await gantry.database.sql`
-          select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
-        return rows.length > 0;
-      });
+      await waitFor("the sign-in to wait for the admins", isWaiting);
       expect(await tx`select 1 from audit_chain for update skip locked`).toHaveLength(1);
     });
     expect((await landed)?.headers.get("location")).toBe("/console/");
+  });
+
+  test("links no user who becomes an admin in that moment", async () => {
+    await gantry.newUser("rising");
+    person("rising");
+    const browser = newVisitor(gantry);
+    const callback = await toCallback(browser, "rising");
+    let landed: Promise<Response> | undefined;
+    await gantry.database.transaction(async (tx) => {
+      await tx`update users set role = 'admin' where username = 'rising'`;
+      landed = browser.visit(callback);
+      await waitFor("the sign-in to wait for the user", isWaiting);
+    });
+    expect((await landed)?.headers.get("location")).toBe(problem("name_taken"));
+    await gantry.database.sql`update users set role = 'user' where username = 'rising'`;
   });
 
   test("does not link a user by an e-mail address that the provider has not verified", async () => {

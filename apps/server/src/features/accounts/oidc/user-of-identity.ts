@@ -1,4 +1,4 @@
-import { newId, type RoleName, type SignInProblem } from "@gantry/wire";
+import { newId, type SignInProblem } from "@gantry/wire";
 import type { Sql } from "../../../engines/database/database.ts";
 import type { OidcIdentity } from "../../../engines/oidc/oidc.ts";
 import type { Log } from "../../../kernel/log.ts";
@@ -67,10 +67,11 @@ async function bind(
   }
   if (!rules.linksUsers || user.kind !== "person" || !namesOnePerson(identity.claims, rules)) return "name_taken";
   // `applyGroups` may need this lock.
-  await lockUserAndAdmins(tx, username);
+  const locked = await lockUserAndAdmins(tx, username);
   if (!(await isAdmitted(tx, user.id))) return "disabled";
   // People may choose their names at the provider.
-  if (user.role === "admin" && roleOf(groups, rules) !== "admin") return "name_taken";
+  const isAdmin = locked.some(({ id, role }) => id === user.id && role === "admin");
+  if (isAdmin && roleOf(groups, rules) !== "admin") return "name_taken";
   if (!(await insertIdentity(tx, identity, user.id, now))) return "name_taken";
   const object = { id: user.id, name: username };
   return { action: "user.link", object, ownerId: user.id, after: { issuer, subject } };
@@ -82,13 +83,12 @@ async function isAdmitted(tx: Sql, userId: string): Promise<boolean> {
 
 /** Undefined if the role and the plan stay. */
 async function applyGroups(tx: Sql, { groups, rules, log }: Person, user: User): Promise<AuditEntry | undefined> {
-  const wanted: { role: RoleName; plan: string } = {
-    role: roleOf(groups, rules) ?? user.role,
-    plan: (await knownPlan(tx, planOf(groups, rules), log)) ?? user.plan,
-  };
-  if (wanted.role === user.role && wanted.plan === user.plan) return undefined;
+  const ofGroups = { role: roleOf(groups, rules), plan: await knownPlan(tx, planOf(groups, rules), log) };
+  if ((ofGroups.role ?? user.role) === user.role && (ofGroups.plan ?? user.plan) === user.plan) return undefined;
   const locked = await lockUserAndAdmins(tx, user.username);
   const current = locked.find(({ id }) => id === user.id) ?? user;
+  // An admin may have changed what the groups do not decide.
+  const wanted = { role: ofGroups.role ?? current.role, plan: ofGroups.plan ?? current.plan };
   const keepsRole = current.role === "admin" && isLastAdmin(locked, user.id);
   const role = keepsRole ? current.role : wanted.role;
   if (role !== wanted.role) log.warn({ username: user.username }, "The last active admin keeps the role");
