@@ -228,7 +228,9 @@ test("keys with limits, teams and people who are needed cannot delete the accoun
   const limited = await ok("POST", "/api/v2/keys", { key: eva, json: { monthly_limit: 3 } });
   await ok("POST", "/api/v2/teams", { json: { name: "crew", owner: "eva" } });
   const ofTeam = await ok("POST", "/api/v2/keys", { key: eva, json: {}, headers: { "x-gantry-team": "crew" } });
-  for (const { key } of [confined, limited, ofTeam]) {
+  const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+  const brief = await ok("POST", "/api/v2/keys", { key: eva, json: { expires_at } });
+  for (const { key } of [confined, limited, ofTeam, brief]) {
     expect((await gantry.call("DELETE", "/api/v2/me", { key, json })).status).toBe(403);
   }
   const lastOwner = await gantry.call("DELETE", "/api/v2/me", { key: eva, json });

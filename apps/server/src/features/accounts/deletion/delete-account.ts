@@ -12,12 +12,15 @@ export interface AccountDeletion {
   requestedAt: Date;
 }
 
-/** The name in the body shows that the person means it. */
+/** The name in the body shows that the person means it. A key that expires cannot even revoke another one. */
 export async function deleteOwnAccount(
   context: AccountsContext,
-  { username }: Caller,
+  { username, expiresAt }: Caller,
   confirmed: string,
 ): Promise<AccountDeletion> {
+  if (expiresAt !== null) {
+    throw fault("forbidden", "A key that expires cannot delete the account. Use a key without limits.");
+  }
   if (confirmed !== username) {
     throw fault("value_error", `Type your username, ${username}, to delete your account.`, {
       loc: ["body", "username"],
