@@ -32,7 +32,8 @@ export async function startOidcServer(gantryUrls: readonly string[] = []): Promi
         },
       ],
       claims: {
-        openid: ["sub"],
+        // Those of this scope are in the ID token, the others in the user info.
+        openid: ["sub", "badges"],
         profile: ["preferred_username"],
         email: ["email", "email_verified"],
         groups: ["groups"],

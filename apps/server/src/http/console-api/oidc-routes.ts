@@ -17,8 +17,10 @@ const flowPath = "/console/api/oidc";
 /** The ID token, which the provider asks for when the person signs out. */
 const hintCookie = "gantry_oidc_hint";
 const hintPath = "/console/api/session";
-/** Browsers refuse longer cookies. Without it, the provider asks the person before it signs out. */
+/** Browsers refuse longer cookies. */
 const longestHint = 3500;
+/** In place of a longer ID token: the provider asks the person before it signs out. */
+const withoutHint = "none";
 
 /** Signing in at an OpenID provider. The browser itself opens these addresses, so failures lead to the sign-in page. */
 export function oidcRoutes(app: FastifyInstance, { accounts, audit, clock }: OidcRouteDeps) {
@@ -47,18 +49,17 @@ export function oidcRoutes(app: FastifyInstance, { accounts, audit, clock }: Oid
     const maxAgeMs = (sessionEndsAt?.getTime() ?? 0) - clock.now().getTime();
     const isSecure = cameByTls(request);
     reply.header("set-cookie", sessionCookies(headers, ended.session, { maxAgeMs, isSecure }));
-    if (ended.idToken.length <= longestHint) {
-      reply.header("set-cookie", hiddenCookie(hintCookie, ended.idToken, { maxAgeMs, isSecure, path: hintPath }));
-    }
+    const hint = ended.idToken.length <= longestHint ? ended.idToken : withoutHint;
+    reply.header("set-cookie", hiddenCookie(hintCookie, hint, { maxAgeMs, isSecure, path: hintPath }));
     return reply.redirect(`/console${consolePath(ended.from)}`, 303);
   });
 
   const forget = (request: FastifyRequest, reply: FastifyReply): string | undefined => {
-    const idToken = cookieOf(request.headers, hintCookie);
-    if (idToken !== undefined) {
+    const hint = cookieOf(request.headers, hintCookie);
+    if (hint !== undefined) {
       reply.header("set-cookie", hiddenCookie(hintCookie, "", { maxAgeMs: 0, isSecure: false, path: hintPath }));
     }
-    return idToken;
+    return hint;
   };
 
   return {
@@ -66,8 +67,10 @@ export function oidcRoutes(app: FastifyInstance, { accounts, audit, clock }: Oid
     forget,
     /** Where the browser signs out at the provider; undefined if the session was not opened there. */
     async signOutUrl(request: FastifyRequest, reply: FastifyReply): Promise<string | undefined> {
-      const idToken = forget(request, reply);
-      return idToken === undefined ? undefined : accounts.oidcSignOutUrl({ base: request.baseUrl, idToken });
+      const hint = forget(request, reply);
+      if (hint === undefined) return undefined;
+      const idToken = hint === withoutHint ? undefined : hint;
+      return accounts.oidcSignOutUrl({ base: request.baseUrl, idToken });
     },
   };
 }

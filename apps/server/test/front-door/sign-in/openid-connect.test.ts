@@ -281,6 +281,16 @@ describe("signing out", () => {
     expect([...browser.cookies.keys()]).toEqual([]);
   });
 
+  test("leads to the provider also if the ID token does not fit into a cookie", async () => {
+    person("huge", { badges: Array.from({ length: 200 }, (_, n) => `a badge with a long name ${n}`) });
+    const browser = newVisitor(gantry);
+    await enter(browser, "huge");
+    const url = new URL((await browser.call("DELETE", "/console/api/session")).body.sign_out_url);
+    expect(`${url.origin}${url.pathname}`).toBe(`${provider.issuer}/session/end`);
+    expect([url.searchParams.has("id_token_hint"), url.searchParams.has("client_id")]).toEqual([false, true]);
+    expect([...browser.cookies.keys()]).toEqual([]);
+  });
+
   test("stays here after signing in with a key", async () => {
     person("anna");
     const browser = newVisitor(gantry);
