@@ -93,6 +93,13 @@ describe("signing in at the provider", () => {
     expect(await enter(newVisitor(gantry), "anna", from)).toBe("/console/");
   });
 
+  test("returns to the page that connects an app, whose address is long", async () => {
+    person("anna");
+    const page = (length: number) => `/authorize?request=${"x".repeat(length)}`;
+    expect(await enter(newVisitor(gantry), "anna", page(2300))).toBe(`/console${page(2300)}`);
+    expect(await enter(newVisitor(gantry), "anna", page(9000))).toBe("/console/");
+  });
+
   test("applies role and plan from the groups at each sign-in", async () => {
     person("olga", { groups: ["ops", "heavy"] });
     const first = newVisitor(gantry);

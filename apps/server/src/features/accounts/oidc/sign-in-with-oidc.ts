@@ -15,7 +15,8 @@ import { userOfIdentity } from "./user-of-identity.ts";
 
 const callbackPath = "/console/api/oidc/callback";
 const flowMs = 10 * 60_000;
-const longestFrom = 1000;
+/** The sealed flow must fit into a cookie. The page that connects an app has the whole request in its address. */
+const longestFrom = 2400;
 
 type Outcome<T> = ({ problem: SignInProblem } | ({ problem?: undefined } & T)) & {
   /** The page of the console that was asked for. */
