@@ -3,6 +3,7 @@ import type { Sql } from "../../engines/database/database.ts";
 import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import { dollarsOfMicros } from "../../kernel/money.ts";
 import { record as recordAction } from "../audit/index.ts";
+import { invalidKey } from "./authenticate.ts";
 import type { AccountsContext, Caller, Page } from "./context.ts";
 import { newKeyPair } from "./key-format.rules.ts";
 import { everythingOf, mayManage, type Scope, scopeOf } from "./key-reach.rules.ts";
@@ -12,6 +13,7 @@ import {
   countKeys,
   countKeysOf,
   insertKey,
+  isRevoked,
   type Key,
   lockCreator,
   lockKey,
@@ -74,6 +76,8 @@ async function issueKey(
   const { database, clock } = context;
   return database.transaction(async (tx) => {
     await lockCreator(tx, userId, member.memberId);
+    // The member may have been removed while the lock was waited for.
+    if (wanted.parentId != null && (await isRevoked(tx, wanted.parentId))) throw invalidKey();
     if ((await countKeysOf(tx, userId, member.memberId)) >= mostKeys) throw tooManyKeys();
     const made = await storeKey(tx, userId, { ...wanted, ...member, models, sessionEndsAt: null }, clock.now());
     await alongside?.(tx, made.record.id);

@@ -192,6 +192,10 @@ export async function lockCreator(tx: Sql, userId: string, memberId = userId): P
   await tx`select from users where id = any(${[userId, memberId]}::text[]) order by id for no key update`;
 }
 
+export async function isRevoked(sql: Sql, keyId: string): Promise<boolean> {
+  return (await sql`select 1 from api_keys where id = ${keyId} and revoked_at is not null`).length > 0;
+}
+
 /** Those that work or have expired, without seats and keys of sessions. */
 export async function countKeysOf(sql: Sql, userId: string, memberId: string | undefined): Promise<number> {
   const [row] = await sql<{ count: number }[]>`

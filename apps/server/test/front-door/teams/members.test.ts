@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { deleteMember } from "../../../src/features/accounts/teams/team-store.ts";
 import { type AgentRuns, startAgentRuns } from "../../support/agent-runs.ts";
 import { type Answer, type GantryNode, startGantry } from "../../support/gantry.ts";
 import { schedulesOf } from "../../support/schedules.ts";
@@ -61,6 +62,25 @@ const draw = (by: Calls) =>
   by.send("POST", "/api/v1/gantry/image/predict", {
     form: { prompt: "x", size: "1280x720", optimize_prompt_mode: "fast" },
   });
+
+test("a member who is removed in this moment gets no key", async () => {
+  const { sql, transaction } = gantry.database;
+  await calls.newTeam("haste", "olga", 0);
+  await calls.add("haste", "mira");
+  let creating: Promise<Answer> | undefined;
+  await transaction(async (tx) => {
+    const [team] = await tx<{ id: string }[]>`select id from users where username = 'haste' for no key update`;
+    const [mira] = await tx<{ id: string }[]>`select id from users where username = 'mira'`;
+    creating = calls.as(keys.mira, "haste").send("POST", "/api/v2/keys", { json: {} });
+    await waitFor("the key to wait for the team", async () => {
+      const waiting = await sql`
+        select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+      return waiting.length > 0;
+    });
+    await deleteMember(tx, team?.id ?? "", mira?.id ?? "", new Date());
+  });
+  expect((await creating)?.status).toBe(401);
+});
 
 test("a team has one name with users, and only admins create teams by default", async () => {
   await refused(own("mark").send("POST", "/api/v2/teams", { json: { name: "mine" } }), 403, "Only admins create teams");
