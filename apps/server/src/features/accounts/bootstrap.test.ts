@@ -156,5 +156,16 @@ describe("a later start", () => {
     await accounts.revokeKey(caller, caller.keyId);
     await accounts.bootstrap(secondKey);
     expect(await accounts.authenticate(secondKey)).toMatchObject({ role: "admin", keyId: caller.keyId });
+    const records = await db.database.sql`
+      select action, entry -> 'before' as before, entry -> 'after' as after from audit_records
+      where entry -> 'actor' ->> 'type' = 'operator' order by seq desc limit 2`;
+    expect(records).toEqual([
+      expect.objectContaining({ action: "key.rotate" }),
+      {
+        action: "user.update",
+        before: { role: "user", disabled: true },
+        after: { role: "admin", disabled: false },
+      },
+    ]);
   });
 });

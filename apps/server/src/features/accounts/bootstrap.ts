@@ -1,4 +1,4 @@
-import { newId } from "@gantry/wire";
+import { newId, type RoleName } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
 import { actingAs, operator, record } from "../audit/index.ts";
 import type { AccountsContext } from "./context.ts";
@@ -77,12 +77,18 @@ interface AppliedKey {
   id: string;
   public: string;
   isNew: boolean;
+  /** What the admin was, if the key made it an active admin again. */
+  reinstated: { role: RoleName; disabled: boolean } | undefined;
 }
 
 async function recordStart(tx: Sql, adminId: string, isNewAdmin: boolean, key: AppliedKey | undefined): Promise<void> {
   const admin = { object: { id: adminId, name: adminName }, ownerId: adminId };
   if (isNewAdmin) await record(tx, { action: "user.create", ...admin, after: { role: "admin", plan: "unlimited" } });
   if (!key) return;
+  if (key.reinstated) {
+    const after = { role: "admin", disabled: false };
+    await record(tx, { action: "user.update", ...admin, before: key.reinstated, after });
+  }
   const action = key.isNew ? "key.create" : "key.rotate";
   await record(tx, {
     action,
@@ -104,9 +110,10 @@ async function applyKey(
   const setting = await readSetting<AdminKeySetting>(tx, settingName);
   if (setting && setting.operatorKeyHash === operatorKeyHash) return undefined;
   const keyId = setting?.keyId ?? newId("key");
+  let reinstated: AppliedKey["reinstated"];
   if (setting) {
     await resetKey(tx, keyId, pair);
-    await reinstateAdmin(tx, adminId);
+    reinstated = await reinstateAdmin(tx, adminId);
   } else {
     const unlimited = { models: null, expiresAt: null, monthlyLimitMicros: null, sessionEndsAt: null };
     const stored = { public: pair.public, secretHash: pair.hash };
@@ -114,7 +121,7 @@ async function applyKey(
   }
   await writeSetting(tx, settingName, { keyId, operatorKeyHash } satisfies AdminKeySetting);
   await announceChange(tx, adminId);
-  return { id: keyId, public: pair.public, isNew: !setting };
+  return { id: keyId, public: pair.public, isNew: !setting, reinstated };
 }
 
 async function isWorking({ database }: AccountsContext, { public: publicPart, hash }: KeyPair): Promise<boolean> {

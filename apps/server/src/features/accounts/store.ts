@@ -148,8 +148,16 @@ export async function updateUser(
     where id = ${userId}`;
 }
 
-export async function reinstateAdmin(sql: Sql, userId: string): Promise<void> {
-  await sql`update users set role = 'admin', disabled_at = null where id = ${userId}`;
+/** Returns what the user was before; undefined if it was an active admin. */
+export async function reinstateAdmin(
+  sql: Sql,
+  userId: string,
+): Promise<{ role: RoleName; disabled: boolean } | undefined> {
+  const [before] = await sql<{ role: RoleName; disabled: boolean }[]>`
+    update users set role = 'admin', disabled_at = null
+    where id = ${userId} and (role <> 'admin' or disabled_at is not null)
+    returning old.role, old.disabled_at is not null as disabled`;
+  return before;
 }
 
 // Keys. Revoked keys stay for the ledger; no query returns them.
