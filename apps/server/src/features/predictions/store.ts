@@ -73,11 +73,15 @@ export async function eraseResult(
       ${andOfKeys(sql, { onlyKeyIds }, sql`key_id`)}`;
 }
 
-/** Deletes what the model calls of deleted runs said, for all users who paid for them. */
-export async function eraseResultsOfRuns(sql: Sql, runIds: readonly string[]): Promise<void> {
+/** Deletes what the model calls of deleted runs said, for all users who paid for them. `ofTools`: calls without a run. */
+export async function eraseResultsOfRuns(
+  sql: Sql,
+  runIds: readonly string[],
+  ofTools: readonly string[],
+): Promise<void> {
   await sql`
     update ended_predictions set ${erased(sql)}
-    where run_id = any(${[...runIds]}::text[])`;
+    where run_id = any(${[...runIds]}::text[]) or id = any(${[...ofTools]}::text[])`;
 }
 
 export async function findLive(

@@ -3,6 +3,7 @@ import { firstIdAt } from "../../kernel/first-id-at.ts";
 import { eraseResultsOfRuns } from "../predictions/index.ts";
 import { deleteTurnsOfRuns } from "../responses/index.ts";
 import { eraseRunPayloads } from "../webhooks/index.ts";
+import { attemptIds, maxAttempts } from "./tools/run-model.ts";
 
 /** Few, because each may have thousands of events. */
 const batch = 50;
@@ -49,16 +50,39 @@ export async function deleteSomeRunsOf(database: Database, userId: string): Prom
       where r.user_id = ${userId} and cardinality(r.ancestors) = 0 and r.completed_at is not null
         and not ${hasLiveDescendant(tx, tx`r.id`)}
       limit ${batch}`;
-    const roots = rows.map(({ id }) => id);
-    const ids = await deleteRuns(tx, roots);
-    await eraseResultsOfRuns(tx, ids);
-    await deleteTurnsOfRuns(tx, userId, roots);
-    return roots.length;
+    await deleteRunsWithContent(
+      tx,
+      userId,
+      rows.map(({ id }) => id),
+    );
+    return rows.length;
   });
 }
 
+/** Deletes ended runs of a user, with stored responses and what all their model calls said, those of tools too. */
+export async function deleteRunsWithContent(
+  tx: Transaction,
+  userId: string,
+  rootIds: readonly string[],
+): Promise<void> {
+  const ofTools = await selectToolPredictions(tx, rootIds);
+  const ids = await deleteRuns(tx, rootIds);
+  await eraseResultsOfRuns(tx, ids, ofTools);
+  await deleteTurnsOfRuns(tx, userId, rootIds);
+}
+
+/** The ids that predictions of `run_model` can have. Such predictions do not name their run. */
+async function selectToolPredictions(tx: Transaction, rootIds: readonly string[]): Promise<string[]> {
+  const roots = [...rootIds];
+  const calls = await tx<{ runId: string; callId: string }[]>`
+    select k.run_id as "runId", concat_ws('-', k.run_id, k.step, k.position) as "callId"
+    from runs r join run_calls k on k.run_id = r.id and k.tool = 'run_model'
+    where r.id = any(${roots}::text[]) or (r.ancestors[1] = any(${roots}::text[]) and cardinality(r.ancestors) > 0)`;
+  return calls.flatMap(({ runId, callId }) => attemptIds(runId, callId, maxAttempts));
+}
+
 /** Deletes ended runs with their descendants. Returns the ids of all of them. */
-export async function deleteRuns(tx: Transaction, rootIds: readonly string[]): Promise<string[]> {
+async function deleteRuns(tx: Transaction, rootIds: readonly string[]): Promise<string[]> {
   const roots = [...rootIds];
   const rows = await tx<{ id: string }[]>`
     delete from runs where id = any(${roots}::text[])

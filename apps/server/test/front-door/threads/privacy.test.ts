@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { deleteOldRuns, deleteOldThreads } from "../../../src/features/runs/index.ts";
 import { gate, useRunsPlatform } from "../../support/runs-platform.ts";
+import { inTurn } from "../../support/scripted-llm.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 const platform = useRunsPlatform();
@@ -62,7 +63,7 @@ test("the thread of another user's agent belongs to the caller, and outlives the
 });
 
 test("deleting a thread deletes its runs and what was said; a live run prevents it", async () => {
-  const agent = await makeAgent();
+  const agent = await makeAgent({ tools: ["run_model"] });
   const held = gate();
   platform.llm.script = async () => {
     await held.promise;
@@ -75,6 +76,9 @@ test("deleting a thread deletes its runs and what was said; a live run prevents 
   expect(live.status, live.text).toBe(409);
   held.open();
   await ended(running);
+  const args = { model: "admin/llm", input: { prompt: "FORGET-prompt" } };
+  const asking = { calls: [{ name: "run_model", args }] };
+  platform.llm.script = inTurn(asking, { text: "FORGET-tool" }, { text: "FORGET-answer" });
   const more = await run(agent, { input: { thing: "FORGET-2" }, thread_id });
   const balance = (await call("GET", "/api/v2/me")).body.balance;
   expect((await call("DELETE", `/v1/threads/${thread_id}`)).status).toBe(204);

@@ -1,7 +1,5 @@
 import type { Database } from "../../../engines/database/database.ts";
-import { eraseResultsOfRuns } from "../../predictions/index.ts";
-import { deleteTurnsOfRuns } from "../../responses/index.ts";
-import { deleteRuns } from "../delete-old-runs.ts";
+import { deleteRunsWithContent } from "../delete-old-runs.ts";
 import { deleteThreadRow, lockDeleting, markExpired, selectRunIds, type ThreadAddress } from "./thread-store.ts";
 
 /** Few, because each may have thousands of events. */
@@ -19,9 +17,7 @@ export async function deleteSome(
     const thread = await lockDeleting(tx, only);
     if (!thread) return { dropped: 0, more: false };
     const roots = await selectRunIds(tx, thread, batch);
-    const ids = await deleteRuns(tx, roots);
-    await eraseResultsOfRuns(tx, ids);
-    await deleteTurnsOfRuns(tx, thread.userId, roots);
+    await deleteRunsWithContent(tx, thread.userId, roots);
     if (roots.length === batch) return { dropped: 0, more: true };
     await deleteThreadRow(tx, thread);
     return { dropped: 1, more: true };

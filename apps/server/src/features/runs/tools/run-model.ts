@@ -164,7 +164,7 @@ async function orAborted(reading: Promise<CheckedInput>, signal: AbortSignal): P
   }
 }
 
-const maxAttempts = 8;
+export const maxAttempts = 8;
 
 export interface Attempts {
   /** The outcome of a finished attempt. */
@@ -199,8 +199,8 @@ function isFree(used: CallUsage): boolean {
 }
 
 /** Ids of the first attempts, in order. Further ones need as many dead nodes. */
-export function attemptIds(runId: string, callId: string): string[] {
-  return [0, 1, 2].map((attempt) => attemptId(runId, callId, attempt));
+export function attemptIds(runId: string, callId: string, count = 3): string[] {
+  return Array.from({ length: count }, (_, attempt) => attemptId(runId, callId, attempt));
 }
 
 const digits = "0123456789abcdefghjkmnpqrstvwxyz";
