@@ -1,8 +1,9 @@
 import type { Scope } from "../accounts/index.ts";
+import { readRunAgents } from "../runs/index.ts";
 import type { HistoryDeps } from "./context.ts";
 import { previewOfOutput } from "./output-preview.rules.ts";
 import { isSponsored, type ListedPrediction, type PredictionRow } from "./prediction.ts";
-import { selectAgents, selectDetails, selectFirstFiles, selectKeyNames } from "./store.ts";
+import { selectDetails, selectFirstFiles, selectKeyNames } from "./store.ts";
 
 /** `preview`: of the input, if it is known from elsewhere. */
 type Row = PredictionRow & { preview?: string | null };
@@ -22,7 +23,7 @@ export async function describeRows(
     selectDetails(sql, ids),
     selectFirstFiles(sql, userId, ids),
     selectKeyNames(sql, distinct(rows.map(({ keyId }) => keyId))),
-    selectAgents(sql, distinct(rows.map(({ runId }) => runId))),
+    readRunAgents(sql, distinct(rows.map(({ runId }) => runId)), userId),
     batchesAmong(ids),
   ]);
   return Promise.all(
@@ -30,12 +31,13 @@ export async function describeRows(
       const detail = details.get(row.id);
       const file = firstFiles.get(row.id);
       const url = file && files.addressOf(file.key);
+      const agent = agents.get(row.runId ?? "");
       return {
         ...row,
         createdAt: detail?.createdAt ?? row.createdAt,
         startedAt: detail?.startedAt ?? row.startedAt,
         key: keys.get(row.keyId ?? "") ?? null,
-        agent: agents.get(row.runId ?? "") ?? null,
+        agent: agent ? { id: agent.id, name: agent.name } : null,
         batchId: batches.get(row.id) ?? null,
         runId: isSponsored(row) ? null : row.runId,
         previewOfInput: detail?.preview ?? preview,

@@ -59,15 +59,6 @@ export async function selectKeyNames(sql: Sql, ids: readonly string[]): Promise<
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** The agents of runs, by the run. Runs expire like results. */
-export async function selectAgents(sql: Sql, runIds: readonly string[]): Promise<Map<string, Named>> {
-  const rows = await sql<(Named & { runId: string })[]>`
-    select r.id as "runId", r.agent_id as id, coalesce(v.snapshot ->> 'name', '') as name
-    from runs r left join agent_revisions v on v.id = r.revision_id
-    where r.id = any (${runIds as string[]}::text[])`;
-  return new Map(rows.map(({ runId, ...agent }) => [runId, agent]));
-}
-
 export interface EndedRow extends PredictionRow {
   input: Record<string, unknown> | null;
   request: {

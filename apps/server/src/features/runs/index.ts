@@ -6,6 +6,7 @@ export { openRuns, type Runs, type RunsDeps } from "./open-runs.ts";
 export type { ListRunsQuery, SeenRun, ShownRun } from "./read-runs.ts";
 export type { Run, RunEvent } from "./run.ts";
 export type { FollowedEvent } from "./run-feed.ts";
+export { readRunAgents } from "./run-names.ts";
 export type { TextPiece } from "./text-pieces.rules.ts";
 export { deleteOldThreads } from "./threads/delete-threads.ts";
 export { openThreads, type ShownThread, type Threads } from "./threads/open-threads.ts";

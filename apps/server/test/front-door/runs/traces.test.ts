@@ -314,6 +314,8 @@ describe("the details of a model call", () => {
     expect(ofKind(seen, "agent")).toMatchObject([{ name: "helper", status: "done" }]);
     const child = ofKind(seen, "agent")[0].child_run_id;
     expect(await read(child, caller.key)).toMatchObject({ agent_name: "helper" });
-    expect(JSON.stringify([seen, await trace(child, caller.key)])).not.toContain("PRIVATE");
+    const { body: predictions } = await call("GET", `/api/v2/predictions?run_id=${child}`, { key: caller.key });
+    expect(predictions.results).toMatchObject([{ agent: { id: inner, name: "helper" } }]);
+    expect(JSON.stringify([seen, predictions, await trace(child, caller.key)])).not.toContain("PRIVATE");
   });
 });
