@@ -300,11 +300,13 @@ describe("the details of a model call", () => {
     expect(JSON.stringify(await detail(own.body.id, mine.id, creator.key))).toContain("PRIVATE goal");
   });
 
-  test("name a private sub-agent of another user as its tool", async () => {
+  test("name a private sub-agent of another user as its tool, and no private model", async () => {
     const [creator, caller] = [await platform.newUser(), await platform.newUser()];
+    await platform.makeModel("hidden", { visibility: "private" }, creator);
+    const model = `${creator.name}/hidden`;
     const inner = await makeAgent({ name: "PRIVATE inner", goal: "Inner." }, creator.key);
     const tools = [{ type: "agent", agent_id: inner, name: "helper" }];
-    const agent = await makeAgent({ name: "Shop", visibility: "public", goal: "Outer.", tools }, creator.key);
+    const agent = await makeAgent({ name: "Shop", visibility: "public", goal: "Outer.", tools, model }, creator.key);
     platform.llm.script = ({ messages }) =>
       messages.some(({ content }) => content === "Outer.") && messages.at(-1)?.role !== "tool"
         ? calling("helper")
@@ -316,6 +318,9 @@ describe("the details of a model call", () => {
     expect(await read(child, caller.key)).toMatchObject({ agent_name: "helper" });
     const { body: predictions } = await call("GET", `/api/v2/predictions?run_id=${child}`, { key: caller.key });
     expect(predictions.results).toMatchObject([{ agent: { id: inner, name: "helper" } }]);
-    expect(JSON.stringify([seen, predictions, await trace(child, caller.key)])).not.toContain("PRIVATE");
+    expect(ofKind(seen, "model").map(({ name }: Seen) => name)).toEqual(["Model", "admin/llm", "Model"]);
+    await platform.gantry.database.sql`delete from ended_predictions where model_name = ${model}`;
+    const later = await trace(body.id, caller.key);
+    expect(JSON.stringify([seen, later, predictions, await trace(child, caller.key)])).not.toMatch(/PRIVATE|hidden/);
   });
 });

@@ -3,6 +3,7 @@ import { dollarsOfMicros } from "../../../kernel/money.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { StepKind } from "../run.ts";
 import type { TracedAgent } from "../run-names.ts";
+import { seesAgent } from "../seen-agent.rules.ts";
 import { shownCallId } from "../work/tool-calls.ts";
 import { isTextShown } from "./shown-text.rules.ts";
 import type { TracedCall, TracedPrediction, TracedRun, TracedStep } from "./trace-store.ts";
@@ -162,9 +163,10 @@ function modelStep(
   };
 }
 
-/** If the prediction has expired, only the name that the agent calls is known. */
-function modelName({ agents }: TraceSource, { id }: TracedRun, prediction: TracedPrediction | undefined): string {
-  return prediction?.modelName ?? agents.get(id)?.model ?? "Model";
+/** Without a prediction, only the name that the agent calls is known. A caller does not see models that the creator pays for. */
+function modelName({ agents, reader }: TraceSource, run: TracedRun, prediction?: TracedPrediction): string {
+  if (prediction?.userId !== run.userId && !seesAgent(run, reader)) return "Model";
+  return prediction?.modelName ?? agents.get(run.id)?.model ?? "Model";
 }
 
 const cancelledStatus = 499;
