@@ -125,7 +125,9 @@ export async function compose(
     const webhooks = openWebhooks({ database, vault, clock });
     const openStored = (caller: Caller, s3Path: string, loc: Loc) =>
       files.openOwnedFile({ ...scopeOf(caller), s3Path, loc });
-    const linkOf: LinkOf = (s3Path, base) => files.presignDownload({ s3Path, base });
+    const ownBucket = files.addressOf("");
+    const linkOf: LinkOf = async (s3Path, base) =>
+      s3Path.startsWith(ownBucket) ? files.presignDownload({ s3Path, base }) : undefined;
     const isWorker = config.GANTRY_ROLE !== "api";
     // Last of what may refuse the start: a node that has joined counts as running.
     const nodes = await openNodes({

@@ -22,6 +22,13 @@ export function outputKey(predictionId: string, fileId: string, field: string, c
   return `outputs/${predictionId}/${fileId}/${safeFilename(field).slice(0, 64)}.${extensionOf(contentType)}`;
 }
 
+const output = /^s3:\/\/[^/]+\/outputs\/([^/]+)\/[\w-]{1,64}\/[\p{L}\p{M}\p{N}-][\p{L}\p{M}\p{N}._-]{0,99}$/u;
+
+/** Whether an address has the form of `outputKey`. A model can write any other text. */
+export function isOutputOf(predictionId: string, s3Path: string): boolean {
+  return output.exec(s3Path)?.[1] === predictionId;
+}
+
 export function filenameOf(key: string): string {
   return key.slice(key.lastIndexOf("/") + 1);
 }

@@ -1,5 +1,5 @@
 export type { BlobInfo, LinkServedStore } from "../../engines/blobs/blobs.ts";
-export { linkSecondsOf, parseS3Path, type S3Address } from "./address.rules.ts";
+export { isOutputOf, linkSecondsOf, parseS3Path, type S3Address } from "./address.rules.ts";
 export { type Examined, examineContent } from "./content-type.ts";
 export { deleteOutputs } from "./delete-files.ts";
 export { defaultMaxUploadBytes, type FilesDeps, type PresignedUrl } from "./files-deps.ts";

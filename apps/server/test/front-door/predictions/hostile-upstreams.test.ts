@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
+import { text as readText } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
@@ -8,14 +9,12 @@ import { waitFor } from "../../support/wait-for.ts";
 
 /** Misbehaving backends, and models that change during a call. */
 let gantry: GantryNode;
-let answer: (response: ServerResponse) => void = () => {};
+let answer: (response: ServerResponse, body: string) => void = () => {};
 let calls = 0;
-const backend = createServer((request, response) => {
-  request.resume();
-  request.on("end", () => {
-    calls++;
-    answer(response);
-  });
+const backend = createServer(async (request, response) => {
+  const body = await readText(request);
+  calls++;
+  answer(response, body);
 });
 
 const text = { type: "string" };
@@ -98,6 +97,26 @@ describe("a deeply nested answer", () => {
     const { status } = await gantry.call("POST", "/api/v1/admin/lists/predict", { form: { prompt: "x" } });
     expect(status).toBe(200);
   });
+});
+
+test.each([
+  (id: string) => `s3://elsewhere/outputs/${id}/a.png`,
+  (id: string) => `s3://gantry/outputs/${id}/../../uploads/a.png`,
+  (id: string) => `s3://gantry/uploads/file_1/outputs/${id}/a.png`,
+])("an address that an upstream made up is text: %s", async (output) => {
+  answer = (response, body) =>
+    json(response, JSON.stringify({ status: "succeeded", output: output(JSON.parse(body).id) }));
+  const form = { prompt: "x" };
+  const sync = await gantry.call("POST", "/api/v1/admin/plain/predict", { form });
+  expect([sync.status, sync.body.files], sync.text).toEqual([200, {}]);
+  const webhook = JSON.stringify({ url: "http://127.0.0.1:9/", headers: {}, query_params: {} });
+  const queued = await gantry.call("POST", "/api/v1/admin/plain/predict/async", { form: { ...form, webhook } });
+  const id = queued.body.prediction_id;
+  const path = `/api/v1/admin/plain/predict/async/result?request_id=${id}&wait=15`;
+  const { body } = await gantry.call("GET", path);
+  expect(body.inference_responses, JSON.stringify(body)).toMatchObject([{ infer_details: { status: 200 }, files: {} }]);
+  const shown = await gantry.call("GET", `/api/v2/predictions/${id}`);
+  expect([shown.status, shown.body.files], shown.text).toEqual([200, {}]);
 });
 
 describe("an error with an endless body", () => {

@@ -1,7 +1,7 @@
 import { errorTable } from "@gantry/wire";
 import { errorBody } from "../../../kernel/error-body.ts";
 import { Fault } from "../../../kernel/errors.ts";
-import { linkSecondsOf } from "../../files/index.ts";
+import { isOutputOf, linkSecondsOf } from "../../files/index.ts";
 import type { StoredIssue, StoredOutput } from "../prediction.ts";
 import type { EndedPrediction } from "../store.ts";
 
@@ -18,7 +18,7 @@ export interface ResultItem {
   files: Record<string, unknown>;
 }
 
-/** Creates a download link for an `s3://` address. */
+/** Creates a download link for an `s3://` address; undefined if it is not in the bucket of this server. */
 export type LinkOf = (s3Path: string, base: string) => Promise<unknown>;
 
 export async function resultItem(result: EndedPrediction, base: string, linkOf: LinkOf): Promise<ResultItem> {
@@ -56,14 +56,14 @@ export async function fileLinks(
   linkOf: LinkOf,
 ): Promise<Record<string, unknown>> {
   const links: Record<string, unknown> = {};
-  const isOwn = (value: unknown): value is string =>
-    typeof value === "string" && value.startsWith("s3://") && value.includes(`/outputs/${id}/`);
+  const add = async (field: string, value: unknown): Promise<void> => {
+    const link = typeof value === "string" && isOutputOf(id, value) ? await linkOf(value, base) : undefined;
+    if (link !== undefined) links[field] = link;
+  };
   for (const [field, value] of Object.entries(output)) {
-    if (isOwn(value)) links[field] = await linkOf(value, base);
+    await add(field, value);
     if (!Array.isArray(value)) continue;
-    for (const [index, entry] of value.slice(0, mostListedLinks).entries()) {
-      if (isOwn(entry)) links[`${field}.${index}`] = await linkOf(entry, base);
-    }
+    for (const [index, entry] of value.slice(0, mostListedLinks).entries()) await add(`${field}.${index}`, entry);
   }
   return links;
 }
