@@ -159,6 +159,11 @@ describe("a text that cannot be stored", () => {
     expect(told).toHaveLength(2);
     for (const result of told) expect(result).toMatch(/not called:[\s\S]*cannot be stored: NUL or a lone surrogate/);
     expect((await platform.gantry.call("GET", `/v1/runs?parent_run_id=${body.id}`)).body.runs).toEqual([]);
+    const path = `/v1/runs/${body.id}/trace`;
+    for (const { id } of (await platform.gantry.call("GET", path)).body.steps) {
+      const step = await platform.gantry.call("GET", `${path}/${id}`);
+      expect(step.status, step.text).toBe(200);
+    }
   });
 });
 

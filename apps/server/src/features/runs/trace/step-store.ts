@@ -29,9 +29,12 @@ export async function findCallResult(
   return found;
 }
 
-/** What the model thought before it answered, as far as the prediction is kept. */
+/**
+ * What the model thought before it answered, as far as the prediction is kept. Read here: PostgreSQL cannot decode a NUL or
+ * half a character, which a model may write.
+ */
 export async function findReasoning(sql: Sql, predictionId: string): Promise<string> {
-  const [found] = await sql<{ reasoning: string | null }[]>`
-    select output -> 'answer' ->> 'reasoning' as reasoning from ended_predictions where id = ${predictionId}`;
-  return found?.reasoning ?? "";
+  const [found] = await sql<{ output: { answer?: { reasoning?: string } } | null }[]>`
+    select output from ended_predictions where id = ${predictionId}`;
+  return (found?.output?.answer?.reasoning ?? "").replaceAll("\0", "\uFFFD").toWellFormed();
 }
