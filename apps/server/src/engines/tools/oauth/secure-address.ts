@@ -16,7 +16,8 @@ privateNetworks.addSubnet("fc00::", 7, "ipv6");
 
 /** https, or http inside a private network, without a user name or a fragment. */
 export function secureAddress(text: string, what: string): URL {
-  const url = text.length <= 2048 ? URL.parse(text) : null;
+  // The text itself is compared and stored.
+  const url = text.length <= 2048 && !/[\p{Cc}\p{Cs}]/u.test(text) ? URL.parse(text) : null;
   if (url?.username !== "" || url.password !== "" || url.hash !== "") {
     throw new OAuthError("protocol", `${what} is not a valid URL`);
   }
