@@ -30,6 +30,7 @@ export { revokeEndedSessions } from "./sessions.ts";
 export { deleteSignInLinks, signInUrl } from "./sign-in-links.ts";
 export type { Client, SignInOptions } from "./sign-in-options.ts";
 export { announceChange, deleteRetiredPairs, type Key, type User } from "./store.ts";
+export { refuseExpiring } from "./teams/acting.ts";
 export type { SeenMember } from "./teams/members.ts";
 export { isPlainMember, manages, shownMonthlyLimit } from "./teams/team.rules.ts";
 export type { Team } from "./teams/team-store.ts";

@@ -4,7 +4,7 @@ import type { Database } from "../../engines/database/database.ts";
 import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import { type Micros, microsOfDollars } from "../../kernel/money.ts";
 import { storableIssues } from "../../kernel/storable-issues.ts";
-import { type Caller, type Page, scopeOf } from "../accounts/index.ts";
+import { type Caller, type Page, refuseExpiring, scopeOf } from "../accounts/index.ts";
 import { type Agents, agentNotFound, priceFor } from "../agents/index.ts";
 import type { CreatedRun, Runs } from "../runs/index.ts";
 import { recordSchedule } from "./record-schedule.ts";
@@ -113,8 +113,9 @@ export function openSchedules({ database, cron, runs, agents }: SchedulesDeps): 
   return {
     async create(requester, agentId, body) {
       if (!isId("agent", agentId)) throw agentNotFound();
-      const now = await readNow(sql);
       const { caller } = requester;
+      refuseExpiring(caller);
+      const now = await readNow(sql);
       const wanted = settingsOf(body);
       checkSettings(body, wanted, now);
       await checkRun(requester, agentId, wanted);
@@ -159,6 +160,7 @@ export function openSchedules({ database, cron, runs, agents }: SchedulesDeps): 
         const settings = { ...before, ...settingsIn(change) };
         const pausedReason = change.enabled === true ? null : before.pausedReason;
         const after = { ...settings, keyId: caller.keyId, baseUrl, pausedReason };
+        if (isActive(after)) refuseExpiring(caller);
         const isChanged = await database.transaction(async (tx) => {
           const row = { ...after, upcoming: timesOf(before, after, change, now) };
           if (!(await updateSchedule(tx, before, row))) return false;

@@ -10,7 +10,7 @@ import type { Transaction } from "../../engines/database/database.ts";
 import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import { storableIssues } from "../../kernel/storable-issues.ts";
-import { type Caller, type Page, scopeOf } from "../accounts/index.ts";
+import { type Caller, type Page, refuseExpiring, scopeOf } from "../accounts/index.ts";
 import { priceFor } from "../agents/index.ts";
 import { changedNames, record } from "../audit/index.ts";
 import type { TriggersContext } from "./context.ts";
@@ -48,6 +48,7 @@ export async function createTrigger(
 ): Promise<TriggerWithSecret> {
   throwIfAny(storableIssues(body ?? {}).issues);
   const wanted = parseOrThrow(createTriggerBody, body ?? {}, ["body"]);
+  refuseExpiring(caller);
   // The agent may be published later; the caller must be able to run it.
   const seen = await context.agents.readAgent(caller, agentId);
   throwIfAny(templateIssues(context, wanted));
@@ -130,6 +131,7 @@ export async function changeTrigger(
   throwIfAny(storableIssues(body ?? {}).issues);
   const change = parseOrThrow(changeTriggerBody, body ?? {}, ["body"]);
   throwIfAny(templateIssues(context, change));
+  if (change.enabled === true) refuseExpiring(caller);
   await context.database.transaction(async (tx) => {
     const before = await lockOwn(tx, scopeOf(caller), id);
     if (!before) throw triggerNotFound();
@@ -184,6 +186,7 @@ export async function rotateTrigger(context: TriggersContext, caller: Caller, id
   const { secret, secretHash } = newSecret();
   const wanted = { id, ownerId: caller.userId, keyId: caller.keyId, secretHash };
   if (!isId("trigger", id)) throw triggerNotFound();
+  refuseExpiring(caller);
   await context.database.transaction(async (tx) => {
     const before = await lockOwn(tx, scopeOf(caller), id);
     if (!before || !(await replaceSecret(tx, wanted))) throw triggerNotFound();

@@ -106,6 +106,31 @@ describe("who acts", () => {
     await refused(calls.as(short, "lab").send("POST", "/api/v2/keys", { json: {} }), 403, "wider access");
   });
 
+  test("a key that expires sets up nothing that goes on for the team without it", async () => {
+    const lasting = (await lab("mark").made("POST", "/v1/agents", { json: { name: "A", goal: "Go.", tools: [] } }))
+      .body;
+    const agent = `/v1/agents/${lasting.id}`;
+    await lab("mark").made("POST", `${agent}/publish`, { json: {} });
+    const json = { cron: "0 0 1 1 *", input: {} };
+    const schedule = `/v1/schedules/${(await lab("mark").made("POST", `${agent}/schedules`, { json })).body.id}`;
+    const trigger = `/v1/triggers/${(await lab("mark").made("POST", `${agent}/triggers`, { json: {} })).body.id}`;
+    const expiring = { json: { expires_at: new Date(Date.now() + 3_600_000).toISOString() } };
+    const { key } = (await calls.as(keys.mark).made("POST", "/api/v2/keys", expiring)).body;
+    const temporary = calls.as(key, "lab");
+    for (const [method, path, body] of [
+      ["POST", `${agent}/schedules`, json],
+      ["PATCH", schedule, { input: { n: 1 } }],
+      ["POST", `${agent}/triggers`, {}],
+      ["PATCH", trigger, { enabled: true }],
+      ["POST", `${trigger}/rotate`, {}],
+    ] as const) {
+      await refused(temporary.send(method, path, { json: body }), 403, "This key expires");
+    }
+    await temporary.made("PATCH", trigger, { json: { enabled: false } });
+    const ofTeam = (await lab("mark").made("POST", "/api/v2/keys", expiring)).body.key;
+    await calls.as(ofTeam).made("POST", `${agent}/triggers`, { json: {} });
+  });
+
   test("a key of a team is that team only, and cannot sign in", async () => {
     const { key } = (await lab("mark").made("POST", "/api/v2/keys", { json: { name: "bot" } })).body;
     const bot = calls.as(key);

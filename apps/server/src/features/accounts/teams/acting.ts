@@ -139,6 +139,13 @@ function refuseRestricted(person: Caller): void {
   }
 }
 
+/** Call it before a caller sets up work for later. A person's work for a team belongs to its seat, which has no end. */
+export function refuseExpiring({ team, keyId, expiresAt }: Caller): void {
+  if (team === null || keyId !== team.seatId || expiresAt === null) return;
+  const advice = "Use a key that does not expire, or a key of the team.";
+  throw fault("forbidden", `This key expires, but schedules and triggers of a team go on. ${advice}`);
+}
+
 /** The same for unknown teams and for those of others. */
 export function teamNotFound() {
   return fault("not_found", "Team not found");
