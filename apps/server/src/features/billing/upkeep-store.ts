@@ -102,9 +102,9 @@ export async function selectDayToDetail(sql: Sql): Promise<{ from: Date; to: Dat
     select until - interval '1 day' as from, until as to
     from (
       select least(detailed_from, date_trunc('day', clock_timestamp(), 'UTC') + interval '1 day') as until,
-        greatest(coalesce(horizon, '-infinity'), (select min(hour) from usage_hours)) as first
+        coalesce(horizon, '-infinity') as horizon
       from usage_marks
-    ) mark where until > first`;
+    ) mark where until > horizon and exists (select from usage_hours where hour < until)`;
   return day;
 }
 

@@ -169,6 +169,20 @@ describe("closing days", () => {
     expect(await countIn("usage_days")).toBe(3);
   });
 
+  it("takes time in proportion to the models and users of a day, also before the planner knows of them", async () => {
+    const { sql } = db.database;
+    await writePast(db.database, [{ userId: ann, at: daysAgo(9).toISOString(), price: 1, inferenceMs: 10 }]);
+    await closeUsageDays(db.database);
+    await sql`analyze usage_hours, usage_days`;
+    const models = Array.from({ length: 6_000 }, (_, n) => `ann/model-${n}`);
+    await writePast(
+      db.database,
+      models.map((model) => ({ userId: ann, at: daysAgo(3).toISOString(), price: 1, inferenceMs: 10, model })),
+    );
+    await closeUsageDays(db.database);
+    expect(await sql`select from usage_days where latencies = '{0,0,0,0,1}' and errors = 0`).toHaveLength(6_001);
+  });
+
   it("does nothing without usage", async () => {
     await closeUsageDays(db.database);
     expect(await countIn("usage_days")).toBe(0);

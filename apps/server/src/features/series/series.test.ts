@@ -13,6 +13,7 @@ import {
   momentOfMicros,
   verifyLedger,
 } from "../billing/index.ts";
+import { detailHours } from "../billing/upkeep-store.ts";
 import { detailUsage } from "../billing/usage-details.ts";
 import { openSeries, type Series, type SeriesRequest } from "./index.ts";
 
@@ -254,6 +255,24 @@ it("hours from before the figures are unknown until they are completed, newest d
   expect(
     await database.sql`select user_id, day, model_name, errors, output_tokens, latencies from usage_days order by 1, 2, 3`,
   ).toEqual(days);
+});
+
+it("figures of past hours are completed while predictions hold the wallet", async () => {
+  const [from, to] = [4, 3].map((days) => new Date(Math.floor(now / day - days) * 86_400_000)) as [Date, Date];
+  const past = { from: from.toISOString(), to: to.toISOString() };
+  const figures = () => database.sql`
+    select hour, model_name, errors, latencies from usage_hours
+    where user_id = ${ann} and hour >= ${past.from} and hour < ${past.to} order by 1, 2`;
+  const before = await figures();
+  expect(before.length).toBeGreaterThan(1);
+  await database.sql`
+    update usage_hours set errors = null, latencies = null
+    where user_id = ${ann} and hour >= ${past.from} and hour < ${past.to}`;
+  await database.transaction(async (tx) => {
+    await tx`select 1 from wallets where user_id = ${ann} for update`;
+    await detailHours(database.sql, ann, from, to);
+  });
+  expect(await figures()).toEqual(before);
 });
 
 it("days that a node of an earlier version closed are completed", async () => {
