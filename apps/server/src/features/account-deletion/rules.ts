@@ -32,8 +32,9 @@ const ofService = "Belongs to the installation.";
 /** In the order of deletion: rows that refer to others go first. A test compares it with the schema. */
 export const rules: Readonly<Record<string, Rule>> = {
   schedules: { delete: "user_id" },
+  // Before their triggers and batches, which may have millions.
+  trigger_deliveries: { delete: "trigger_id", of: { table: "triggers", owner: "owner_id" } },
   triggers: { delete: "owner_id" },
-  trigger_deliveries: { with: "triggers" },
 
   files: { by: "files" },
   open_links: { with: "files" },
@@ -50,8 +51,8 @@ export const rules: Readonly<Record<string, Rule>> = {
   threads: { delete: "user_id" },
 
   responses: { delete: "user_id", walk: "resp" },
+  batch_lines: { delete: "batch_id", of: { table: "batches", owner: "user_id" } },
   batches: { delete: "user_id" },
-  batch_lines: { with: "batches" },
   ended_predictions: { delete: "user_id", walk: "pred", children: ["prediction_fragments", "prediction_traces"] },
   prediction_fragments: { with: "ended_predictions" },
   prediction_traces: { with: "ended_predictions" },
