@@ -328,6 +328,23 @@ describe("runs", () => {
     await Promise.all([node().pass(), node().pass()]);
     expect(await left()).toEqual([young]);
   });
+
+  test("are found behind thousands that stay with their threads", async () => {
+    await sql`truncate runs, run_steps, run_calls, run_events, run_confirmations, run_secrets cascade`;
+    await sql`insert into threads (user_id, id, key_id, agent_id, title) values ('usr_a', 'long', 'key_a', 'agt_1', '')`;
+    const of = await run(42, 42);
+    await sql`
+      insert into runs (id, agent_id, revision_id, owner_id, user_id, key_id, input, timeout_ms, max_steps, base_url, status,
+        completed_at, thread_id)
+      select left(id, 14) || to_char(i, 'FM0000'), agent_id, revision_id, owner_id, user_id, key_id, input, timeout_ms,
+        max_steps, base_url, status, completed_at, 'long'
+      from runs, generate_series(1, 4500) i where id = ${of}`;
+    const old = await run(41, 41);
+    await node().pass();
+    expect(await sql`select from runs where id = any (${[of, old]}::text[])`).toHaveLength(0);
+    expect(await sql`select from runs where thread_id = 'long'`).toHaveLength(4500);
+    await sql`truncate runs, threads cascade`;
+  });
 });
 
 test("nothing is deleted while the clock is not trusted", async () => {

@@ -96,6 +96,7 @@ export function startRetention(deps: RetentionDeps): Retention {
     },
   };
 
+  let runsAfter = "";
   const tasks: Task[] = [
     {
       name: "results",
@@ -105,7 +106,11 @@ export function startRetention(deps: RetentionDeps): Retention {
     {
       name: "runs",
       everyMs: hourMs,
-      step: (now) => deleteOldRuns(database, ago(now, resultDays)),
+      async step(now) {
+        const { after, ...step } = await deleteOldRuns(database, ago(now, resultDays), runsAfter);
+        runsAfter = step.more ? after : "";
+        return step;
+      },
     },
     {
       name: "threads",

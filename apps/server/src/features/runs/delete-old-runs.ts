@@ -14,28 +14,40 @@ export const hasLiveDescendant = (sql: Sql, rootId: ReturnType<Sql>) => sql`
     select from runs b
     where b.ancestors[1] = ${rootId} and cardinality(b.ancestors) > 0 and b.status in ('pending', 'running'))`;
 
+/** Runs that one step looks at. Many that stay, such as those of threads, may come before one to delete. */
+const lookedAtOnce = 2_000;
+
 /**
  * Deletes some runs that ended before a moment, with their descendants, steps, events, confirmations and secrets.
  * Charges stay in the ledger. A run with an active descendant is skipped, and so are the runs of a thread: they expire
- * together (threads/delete-threads.ts).
+ * together (threads/delete-threads.ts). `after`: where the step before ended.
  */
 export async function deleteOldRuns(
   database: Database,
   endedBefore: Date,
-): Promise<{ dropped: number; more: boolean }> {
+  after = "",
+): Promise<{ dropped: number; more: boolean; after: string }> {
   return database.transaction(async (tx) => {
-    const roots = await tx<{ id: string }[]>`
-      select r.id from runs r
-      where r.id < ${firstIdAt("run", endedBefore)} and r.completed_at < ${endedBefore} and cardinality(r.ancestors) = 0
-        and not ${hasLiveDescendant(tx, tx`r.id`)}
-        and (r.thread_id is null or not exists (
-          select from threads t where t.user_id = r.user_id and t.id = r.thread_id))
-      order by r.id limit ${batch} for update skip locked`;
-    await deleteRuns(
-      tx,
-      roots.map((row) => row.id),
-    );
-    return { dropped: roots.length, more: roots.length === batch };
+    const [{ roots, looked, last }] = await tx<[{ roots: string[]; looked: number; last: string | null }]>`
+      with part as materialized (
+        select id from runs where id > ${after} and id < ${firstIdAt("run", endedBefore)} order by id limit ${lookedAtOnce}
+      ), old as materialized (
+        select r.id from part join runs r on r.id = part.id
+        where r.completed_at < ${endedBefore} and cardinality(r.ancestors) = 0
+          and not ${hasLiveDescendant(tx, tx`r.id`)}
+          and (r.thread_id is null or not exists (
+            select from threads t where t.user_id = r.user_id and t.id = r.thread_id))
+        order by r.id limit ${batch} for update of r skip locked
+      )
+      select array(select id from old) as roots, (select count(*)::int from part) as looked,
+        (select max(id) from part) as last`;
+    await deleteRuns(tx, roots);
+    const isFull = roots.length === batch;
+    return {
+      dropped: roots.length,
+      more: isFull || looked === lookedAtOnce,
+      after: (isFull ? roots.toSorted().at(-1) : last) ?? after,
+    };
   });
 }
 
