@@ -26,7 +26,7 @@ export async function detailUsage(database: Database, isStopped: () => boolean):
     const { from, to } = day;
     for (const userId of await selectUsersToDetail(sql, from, to)) {
       if (isStopped()) return;
-      await detailHours(sql, userId, from, to);
+      await database.transaction((tx) => detailHours(tx, userId, from, to), { deadlineMs: upkeepDeadlineMs });
     }
     await sumDays(database, from, to);
     await moveDetailedFrom(sql, from);
