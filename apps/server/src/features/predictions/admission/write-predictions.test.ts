@@ -207,6 +207,17 @@ describe("writing predictions", () => {
     expect(await sql`select 1 from live_predictions where id = any (${[first.id, line.id]})`).toEqual([]);
   });
 
+  test("an id that was not promised is not looked up", async () => {
+    const undo = new Error("undo");
+    const writing = own.database.transaction(async (tx) => {
+      await tx.unsafe(`create or replace function is_accepted(prediction text) returns boolean language plpgsql as $$
+        begin raise exception 'looked up'; end $$`);
+      await writePredictions(tx, [arrival(0, 0), arrival(0, 0)], [], { nodeId, today });
+      throw undo;
+    });
+    await expect(writing).rejects.toBe(undo);
+  });
+
   test("a freed slot goes to a waiting client", async () => {
     const runners = Array.from({ length: 8 }, () => arrival(0, 1, 0));
     await write(runners, []);

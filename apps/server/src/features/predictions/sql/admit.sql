@@ -94,7 +94,7 @@ begin
     end if;
     verdict := case
       -- Before the limits, because their refusals would end a line of a batch that has a result.
-      when a.promised and is_accepted(a.id) then 'accepted_before'
+      when a.promised is true and is_accepted(a.id) then 'accepted_before'
       when a.run_id is not null and not is_next_call(a.run_id, a.id, node) then 'run_lost'
       when u is null or y is null then 'key_gone'
       when d is null or m.is_retired then 'model_retired'
