@@ -16,6 +16,8 @@ export interface Child {
   readonly number: number;
   readonly pid: number;
   state: "starting" | "serving" | "stopping" | "ended";
+  /** False a moment before the end of the process is known. */
+  readonly isReachable: boolean;
   /** Known once it serves. */
   nodeId: string | undefined;
   /** `onFailure`: it ended before the message arrived. */
@@ -39,6 +41,9 @@ export function startChild(start: StartMessage, onMessage: (child: Child, messag
     pid: ofChild.pid ?? 0,
     state: "starting",
     nodeId: undefined,
+    get isReachable() {
+      return ofChild.connected;
+    },
     send(message, socket, onFailure = () => undefined) {
       if (!ofChild.connected) return onFailure();
       ofChild.send(message, socket, { keepOpen: true }, (error) => {

@@ -39,9 +39,10 @@ export function createHandOver(children: () => readonly Child[], keep: (socket: 
   }
 
   function choose(): Child | undefined {
-    const serving = children().filter(({ state }) => state === "serving");
+    const reachable = children().filter(({ isReachable }) => isReachable);
+    const serving = reachable.filter(({ state }) => state === "serving");
     // While all stop, each still answers that it does.
-    const able = serving.length > 0 ? serving : children().filter(({ state }) => state === "stopping");
+    const able = serving.length > 0 ? serving : reachable.filter(({ state }) => state === "stopping");
     const hanging = hangingChildren();
     const free = able.filter((child) => !hanging.has(child));
     const among = (free.length > 0 ? free : able).toSorted((a, b) => a.number - b.number);
