@@ -215,6 +215,9 @@ test("Ctrl+C cancels a run that the command started, and only leaves one that it
   expect(await follower.ended).toMatchObject({ code: 130, stderr: expect.stringContaining("The run continues.") });
   expect((await runs.gantry.call("GET", `/v1/runs/${runId}`)).body.status).toBe("running");
 
+  // A terminal sends it to all processes, and npx passes it on.
+  started.child.kill("SIGINT");
+  await new Promise((resolve) => setTimeout(resolve, 30));
   started.child.kill("SIGINT");
   expect(await started.ended).toMatchObject({
     code: 130,

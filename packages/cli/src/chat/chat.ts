@@ -4,6 +4,7 @@ import type { AgentCard, AgentRecord, GantryClient } from "@gantry/sdk";
 import { agreedPrice, findAgent, priceText } from "../agents/find-agent.ts";
 import type { Context, Target } from "../frame/command.ts";
 import { describeFailure, exitCodes, isGantryError, wrongArguments } from "../frame/failure.ts";
+import { onSignals } from "../frame/signals.ts";
 import { isTerminal, readStdin } from "../frame/terminal.ts";
 import { followRun } from "../runs/follow-run.ts";
 import { type Message, streamAnswer, wholeAnswer } from "./completions.ts";
@@ -88,7 +89,7 @@ function agentAnswerer(context: Context, client: GantryClient, agent: AgentRecor
 async function converse({ out }: Context, answer: Answer): Promise<number> {
   const history: string[] = [];
   let stop = new AbortController();
-  process.on("SIGINT", () => {
+  onSignals(["SIGINT"], () => {
     // A second Ctrl+C while the first is being handled ends the command.
     if (stop.signal.aborted) process.exit(exitCodes.interrupted);
     stop.abort();

@@ -1,6 +1,7 @@
 import type { Context, Typed } from "./command.ts";
 import { exitCodes, wrongArguments } from "./failure.ts";
 import { createOutput } from "./output.ts";
+import { onSignals } from "./signals.ts";
 import { findTarget } from "./target.ts";
 
 /** `has` says whether the row has an option: not every command takes all options that choose a server. */
@@ -43,11 +44,9 @@ export function createContext(typed: Typed, has: (option: string) => boolean): C
 /** The first Ctrl+C asks the command to stop, the second ends it. */
 function interruptSignal(): AbortSignal {
   const stop = new AbortController();
-  for (const name of ["SIGINT", "SIGTERM"] as const) {
-    process.on(name, () => {
-      if (stop.signal.aborted) process.exit(exitCodes.interrupted);
-      stop.abort();
-    });
-  }
+  onSignals(["SIGINT", "SIGTERM"], () => {
+    if (stop.signal.aborted) process.exit(exitCodes.interrupted);
+    stop.abort();
+  });
   return stop.signal;
 }
