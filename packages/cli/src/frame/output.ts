@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { exitCodes } from "./failure.ts";
 import { visible } from "./format.rules.ts";
 import { type Column, tableOf } from "./table.rules.ts";
+import { columnsOf } from "./terminal.ts";
 
 /** Results go to stdout, everything else to stderr. */
 export interface Output {
@@ -34,7 +35,7 @@ export function createOutput(): Output {
 
   const progress = (text: string | undefined): void => {
     if (!showsProgress || text === shown) return;
-    const width = Math.max(10, (stderr.columns ?? 80) - 1);
+    const width = Math.max(10, (columnsOf(stderr) ?? 80) - 1);
     if (text === undefined) stderr.write(clearLine);
     else stderr.write(`${clearLine}${visible(text).slice(0, width)}`);
     shown = text;
@@ -57,7 +58,7 @@ export function createOutput(): Output {
     jsonLine: (value) => print(stdout, JSON.stringify(value)),
     table(columns, rows, empty) {
       if (rows.length === 0) return print(stderr, empty);
-      for (const line of tableOf(columns, rows, stdout.isTTY ? stdout.columns : undefined)) print(stdout, line);
+      for (const line of tableOf(columns, rows, columnsOf(stdout))) print(stdout, line);
     },
     details(pairs) {
       const known = pairs.filter(([, value]) => value !== undefined && value !== null && value !== "");

@@ -4,6 +4,9 @@ import { exitCodes, Failure, wrongArguments } from "./failure.ts";
 /** Questions go to stderr, so that stdout holds only the results. */
 export const isTerminal = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true;
 
+/** A pseudo terminal may have no size: then its columns are 0. */
+export const columnsOf = ({ columns }: { columns?: number }): number | undefined => columns || undefined;
+
 export async function ask(question: string, otherwise = ""): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   // Without an answer, as after Ctrl+D, the promise would never settle.

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ConfirmationRecord, GantryClient, RunEvent } from "@gantry/sdk";
 import { isGantryError } from "../frame/failure.ts";
-import { isTerminal } from "../frame/terminal.ts";
+import { columnsOf, isTerminal } from "../frame/terminal.ts";
 import { question } from "../shared/questions.ts";
 import { previewLines } from "./run-text.rules.ts";
 import type { RunView } from "./run-view.ts";
@@ -59,7 +59,7 @@ export function createApprovals(client: GantryClient, options: ApprovalOptions):
   async function ask(confirmation: ConfirmationRecord, ended: AbortSignal): Promise<void> {
     const { tool, agent, run_id } = confirmation;
     const by = run_id === runId ? "" : ` (sub-agent ${agent.name})`;
-    const width = (process.stderr.columns ?? 80) - indent.length - 1;
+    const width = (columnsOf(process.stderr) ?? 80) - indent.length - 1;
     const preview = previewLines(confirmation, width).map((line) => `${indent}${line}\n`);
     let text = `\nAllow ${tool}${by}?\n${preview.join("")}[y]es, [n]o, [a]lways in this run: `;
     for (;;) {
