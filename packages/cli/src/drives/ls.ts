@@ -2,6 +2,7 @@ import type { DriveItem } from "@gantry/sdk";
 import type { Context } from "../frame/command.ts";
 import { exitCodes, wrongArguments } from "../frame/failure.ts";
 import { sizeOf } from "../frame/format.rules.ts";
+import { printContent } from "../shared/save-content.ts";
 import { findDrive } from "./find-drive.ts";
 import { type DrivePlace, drivePlaceOf, lastName } from "./places.rules.ts";
 import { isMissing } from "./plan-copies.ts";
@@ -42,13 +43,7 @@ export async function printFile(context: Context): Promise<number> {
   if (path === "/") throw wrongArguments("Give a file as DRIVE:PATH.");
   const client = await context.client();
   const { id } = await findDrive(client, drive);
-  const { body } = await client.drives.files.download(id, path, { signal: context.signal });
-  // In a terminal, escape sequences of a file could do anything.
-  const decoder = new TextDecoder();
-  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
-    if (out.isTerminal) await out.text(decoder.decode(chunk, { stream: true }));
-    else await out.bytes(chunk);
-  }
+  await printContent(out, await client.drives.files.download(id, path, { signal: context.signal }));
   return exitCodes.done;
 }
 

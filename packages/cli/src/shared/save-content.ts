@@ -9,7 +9,7 @@ export async function saveContent(
   download: () => Promise<Response>,
 ): Promise<number> {
   const refusal = new Failure(`${to} exists. Add --force to replace it.`);
-  if (to === "-") return print(out, await download());
+  if (to === "-") return printContent(out, await download());
   if (!flag("force") && (await exists(to))) throw refusal;
   const { body } = await download();
   const bytes = await writeWhole(to, body, { replace: flag("force"), signal });
@@ -17,11 +17,14 @@ export async function saveContent(
   return bytes;
 }
 
-async function print(out: Context["out"], { body }: Response): Promise<number> {
+/** In a terminal, escape sequences of a file could do anything. */
+export async function printContent(out: Context["out"], { body }: Response): Promise<number> {
+  const decoder = new TextDecoder();
   let bytes = 0;
   for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
     bytes += chunk.byteLength;
-    await out.bytes(chunk);
+    if (out.isTerminal) await out.text(decoder.decode(chunk, { stream: true }));
+    else await out.bytes(chunk);
   }
   return bytes;
 }
