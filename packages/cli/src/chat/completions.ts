@@ -19,14 +19,21 @@ export async function* streamAnswer(
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   const response = await call(target, { model, messages, stream: true }, signal);
-  for await (const line of linesOf(response)) {
-    const data = line.startsWith("data:") ? line.slice(5).trim() : "";
-    if (data === "" || data === "[DONE]") continue;
-    const { choices, error } = JSON.parse(data) as Chunk;
-    if (error) throw new Failure(error.message ?? "The answer failed.");
-    const text = choices?.[0]?.delta?.content;
-    if (text) yield text;
+  try {
+    for await (const line of linesOf(response)) {
+      const data = line.startsWith("data:") ? line.slice(5).trim() : "";
+      if (data === "[DONE]") return;
+      if (data === "") continue;
+      const { choices, error } = JSON.parse(data) as Chunk;
+      if (error) throw new Failure(error.message ?? "The answer failed.");
+      const text = choices?.[0]?.delta?.content;
+      if (text) yield text;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof Failure) throw error;
   }
+  throw new Failure("The answer is incomplete, because the connection to the server was lost. Ask again.");
 }
 
 export async function wholeAnswer(
