@@ -28,7 +28,8 @@ function refuseDirtyTree() {
 }
 
 function lastTag() {
-  const tags = git("tag", "--list", "v*", "--merged", "HEAD", "--sort=-version:refname");
+  // Without the suffix, Git sorts v1.0.0-beta.1 after v1.0.0.
+  const tags = git("-c", "versionsort.suffix=-", "tag", "--list", "v*", "--merged", "HEAD", "--sort=-version:refname");
   return tags === "" ? undefined : tags.split("\n")[0];
 }
 
