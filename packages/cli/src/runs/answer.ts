@@ -1,6 +1,6 @@
 import type { ConfirmationRecord } from "@gantry/sdk";
 import type { Context } from "../frame/command.ts";
-import { exitCodes, Failure, wrongArguments } from "../frame/failure.ts";
+import { describeFailure, exitCodes, Failure, wrongArguments } from "../frame/failure.ts";
 import { pendingOf, printPending } from "./pending.ts";
 
 export const approve = (context: Context): Promise<number> => answer(context, "approve");
@@ -14,14 +14,20 @@ async function answer(context: Context, how: "approve" | "deny"): Promise<number
   const ids = confirmationId === undefined ? await openOnes(context, runId) : [confirmationId];
   const answered: ConfirmationRecord[] = [];
   for (const id of ids) {
-    answered.push(await client.runs.confirmations[how](runId, id, { ...(reason !== undefined && { reason }) }));
+    try {
+      answered.push(await client.runs.confirmations[how](runId, id, { ...(reason !== undefined && { reason }) }));
+    } catch (error) {
+      if (ids.length === 1) throw error;
+      out.note(`${id}: ${describeFailure(error)}`);
+    }
   }
   if (context.flag("json")) out.json(context.flag("all") ? { confirmations: answered } : answered[0]);
   else {
     for (const { tool, status } of answered) out.line(`${tool}: ${status}`);
     out.note(`Follow the run with: gantry runs follow ${runId}`);
   }
-  return exitCodes.done;
+  if (answered.length === ids.length) return exitCodes.done;
+  return answered.length > 0 ? exitCodes.partly : exitCodes.failed;
 }
 
 /** Which question is meant, if it is not named. */
