@@ -122,7 +122,7 @@ test("what cannot be copied is listed, and the rest is copied", async () => {
   const up = await gantry(["drives", "cp", "-r", local("in"), local("missing.txt"), "partly:/"]);
   expect([up.code, up.stdout]).toEqual([3, ""]);
   expect(up.stderr).toContain("in/loop is a link to a folder.");
-  expect(up.stderr).toContain("missing.txt");
+  expect(up.stderr).toContain(`${local("missing.txt")} does not exist.\n`);
   expect(up.stderr).toContain("Copied 1 file, 4 bytes, 3 failed.\n");
   const plain = await gantry(["drives", "cp", "partly:/in", local("out"), "--json"]);
   expect([plain.code, JSON.parse(plain.stdout)]).toMatchObject([1, { copied: 0, failed: [{ file: "/in" }] }]);
@@ -135,6 +135,7 @@ test("what cannot be copied is listed, and the rest is copied", async () => {
   expect((await gantry(["drives", "cp", "a.txt", "b.txt"])).code).toBe(2);
   expect((await gantry(["drives", "cp", "a.txt", "none:/"])).stderr).toContain("The drive none does not exist.");
   expect((await gantry(["drives", "ls", "partly:/a/../b"])).code).toBe(2);
+  expect((await gantry(["drives", "ls", "partly:/none"])).stderr).toBe("/none does not exist on the drive.\n");
 }, 120_000);
 
 /** A server that names files so that they would be written outside of the folder. */

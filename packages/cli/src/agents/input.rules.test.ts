@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fieldOf, inputOf } from "./input.rules.ts";
+import { checkRequired, fieldOf, inputOf } from "./input.rules.ts";
 
 const schema = {
   type: "object",
@@ -58,4 +58,11 @@ test.each([
   ["hello", "hello is not a field of the input. Use KEY=VALUE or KEY:=JSON."],
 ])("%s is refused", (word, message) => {
   expect(() => read(word)).toThrow(message);
+});
+
+test("missing fields are named as they are typed", () => {
+  expect(() => checkRequired({ days: 3 }, { ...schema, required: ["city", "days", "tags"] })).toThrow(
+    "Missing fields: city=VALUE tags=VALUE",
+  );
+  expect(() => checkRequired({ city: "Rome" }, schema)).not.toThrow();
 });

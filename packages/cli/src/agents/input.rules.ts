@@ -38,6 +38,14 @@ export function inputOf(
   return input;
 }
 
+/** The server refuses such an input too, but cannot say how to write a field here. */
+export function checkRequired(input: Record<string, unknown>, { required }: Schema): void {
+  const missing = Array.isArray(required) ? required.filter((key) => !Object.hasOwn(input, String(key))) : [];
+  if (missing.length === 0) return;
+  const shown = missing.map((key) => `${key}=VALUE`).join(" ");
+  throw wrongArguments(`Missing ${missing.length === 1 ? "field" : "fields"}: ${shown}`);
+}
+
 function byKey<T extends { key: string }>(fields: readonly T[]): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const field of fields) groups.set(field.key, [...(groups.get(field.key) ?? []), field]);

@@ -4,6 +4,7 @@ import { exitCodes, wrongArguments } from "../frame/failure.ts";
 import { dollarsOf } from "../frame/moment.rules.ts";
 import { followRun } from "../runs/follow-run.ts";
 import { agreedPrice, findAgent, priceText } from "./find-agent.ts";
+import { checkRequired } from "./input.rules.ts";
 import { readInput } from "./read-input.ts";
 
 export async function runAgent(context: Context): Promise<number> {
@@ -48,9 +49,11 @@ export async function startedRun(
 async function bodyOf(context: Context, agent: AgentRecord | AgentCard, words: string[]): Promise<CreateRunBody> {
   const approve = context.texts("approve");
   const webhook = context.text("webhook");
+  const input = await readInput(context, words, agent.input_schema);
+  checkRequired(input, agent.input_schema);
   const connectors = context.texts("connector") as NonNullable<CreateRunBody["connectors"]>;
   return {
-    input: await readInput(context, words, agent.input_schema),
+    input,
     thread_id: context.text("thread"),
     max_cost: dollarsOf("max-cost", context.text("max-cost")),
     max_steps: context.number("max-steps"),

@@ -5,7 +5,7 @@ import { sizeOf } from "../frame/format.rules.ts";
 import { printContent } from "../shared/save-content.ts";
 import { findDrive } from "./find-drive.ts";
 import { type DrivePlace, drivePlaceOf, lastName } from "./places.rules.ts";
-import { isMissing } from "./plan-copies.ts";
+import { isMissing, sizeOfFile } from "./plan-copies.ts";
 
 export async function listItems(context: Context): Promise<number> {
   const { out } = context;
@@ -18,8 +18,7 @@ export async function listItems(context: Context): Promise<number> {
     for await (const item of client.drives.eachItem(id, { path, recursive })) items.push(item);
   } catch (error) {
     if (!isMissing(error) || path === "/") throw error;
-    const { size } = await client.drives.files.head(id, path);
-    items.push({ path, type: "file", size });
+    items.push({ path, type: "file", size: await sizeOfFile(client.drives, { id, path }) });
   }
   if (context.flag("json")) out.json({ items });
   else {

@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type Drives, GantryError } from "@gantry/sdk";
 import type { Copy, Refused } from "./copies.ts";
+import { Failure } from "../frame/failure.ts";
 import { exists, filesIn, isFolder, writeWhole } from "./local-files.ts";
 import { inDirectory, lastName, localTarget } from "./places.rules.ts";
 
@@ -32,6 +33,15 @@ export async function isDirectory(drives: Drives, { id, path }: DrivePath, signa
   } catch (error) {
     if (isMissing(error)) return false;
     throw error;
+  }
+}
+
+/** Responses to HEAD have no body that would say what is missing. */
+export async function sizeOfFile(drives: Drives, { id, path }: DrivePath, signal?: AbortSignal): Promise<number> {
+  try {
+    return (await drives.files.head(id, path, { signal })).size;
+  } catch (error) {
+    throw isMissing(error) ? new Failure(`${path} does not exist on the drive.`) : error;
   }
 }
 
@@ -170,7 +180,7 @@ async function* eachFile(
   copyOf: (file: { path: string; size: number }, directory: string) => Copy,
 ): AsyncGenerator<Copy | Refused> {
   if (!(await isDirectory(drives, { id, path }, signal))) {
-    const { size } = await drives.files.head(id, path, { signal });
+    const size = await sizeOfFile(drives, { id, path }, signal);
     yield copyOf({ path, size }, path);
     return;
   }

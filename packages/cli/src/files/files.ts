@@ -1,5 +1,4 @@
-import { openAsBlob } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import type { FileRecord, GantryClient, StoredFile } from "@gantry/sdk";
 import { isFolder } from "../drives/local-files.ts";
 import { localTarget } from "../drives/places.rules.ts";
@@ -7,6 +6,7 @@ import type { Context } from "../frame/command.ts";
 import { describeFailure, exitCodes, Failure, wrongArguments } from "../frame/failure.ts";
 import { ago, sizeOf } from "../frame/format.rules.ts";
 import { printList } from "../frame/list.ts";
+import { openFile } from "../shared/open-file.ts";
 import { confirmDeletion } from "../shared/questions.ts";
 import { saveContent } from "../shared/save-content.ts";
 
@@ -36,13 +36,14 @@ export async function uploadFiles(context: Context): Promise<number> {
   for (const file of words) {
     out.progress(`Uploading ${file}`);
     try {
-      const content = await openAsBlob(file);
-      const done = await client.files.upload(model, content, { filename: basename(file), signal: context.signal });
+      const content = await openFile(file);
+      const done = await client.files.upload(model, content, { filename: content.name, signal: context.signal });
       stored.push(done);
       if (!context.flag("json")) out.line(done.s3_path);
     } catch (error) {
       if (context.signal.aborted) throw error;
-      out.note(`${file}: ${describeFailure(error)}`);
+      const message = describeFailure(error);
+      out.note(message.includes(file) ? message : `${file}: ${message}`);
     }
   }
   out.progress(undefined);

@@ -54,7 +54,21 @@ export function isGantryError(error: unknown): error is ErrorOfServer {
   return error instanceof Error && error.name === "GantryError";
 }
 
+/** Errors of files, by their code. */
+const fileProblems: Readonly<Record<string, string>> = {
+  EACCES: "cannot be opened: permission denied",
+  EISDIR: "is a folder",
+  ENOENT: "does not exist",
+  ENOSPC: "cannot be written: the disk is full",
+  ENOTDIR: "does not exist",
+  EPERM: "cannot be changed: permission denied",
+  EROFS: "cannot be written: the disk is read-only",
+};
+
 const oneLine = (error: Error): string => {
+  const { code = "", path } = error as NodeJS.ErrnoException;
+  const problem = Object.hasOwn(fileProblems, code) ? fileProblems[code] : undefined;
+  if (problem !== undefined && path !== undefined) return `${path} ${problem}.`;
   const text = error instanceof AggregateError ? error.errors.map(describeFailure).join(", ") : error.message;
   return text.replace(/\s*\n\s*/g, " ");
 };

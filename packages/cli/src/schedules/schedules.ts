@@ -1,5 +1,6 @@
 import type { ChangeScheduleBody, GantryClient, MissedPolicy, OverlapPolicy, ScheduleRecord } from "@gantry/sdk";
 import { agreedPrice, findAgent, priceText } from "../agents/find-agent.ts";
+import { checkRequired } from "../agents/input.rules.ts";
 import { readInput } from "../agents/read-input.ts";
 import { startedRun } from "../agents/run.ts";
 import type { Context } from "../frame/command.ts";
@@ -40,9 +41,11 @@ export async function createSchedule(context: Context): Promise<number> {
   if (price.expected_price) context.out.note(priceText(agent));
   const [title, timezone, thread_id] = [context.text("name"), context.text("timezone"), context.text("thread")];
   const max_cost = dollarsOf("max-cost", context.text("max-cost"));
+  const input = await readInput(context, words, agent.input_schema);
+  checkRequired(input, agent.input_schema);
   const schedule = await client.schedules.create(agent.id, {
     cron,
-    input: await readInput(context, words, agent.input_schema),
+    input,
     enabled: !context.flag("disabled"),
     approve: [...context.texts("approve")],
     overlap: (context.text("overlap") ?? "skip") as OverlapPolicy,
