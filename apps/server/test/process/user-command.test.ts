@@ -82,6 +82,9 @@ test(
       { prediction_id: expect.stringMatching(/^pred_/) },
       ...Array.from({ length: events.stdout.trim().split("\n").length - 1 }, () => ({ status: 200 })),
     ]);
+    const saved = await run(["predict", "gantry/text", "What is 2 + 5?", "--stream", "--out", inFolder("sum.txt")]);
+    expect([saved.code, saved.stdout]).toEqual([0, `2 + 5 = 7\n${inFolder("sum.txt")}\n`]);
+    expect(await readFile(inFolder("sum.txt"), "utf8")).toBe("2 + 5 = 7\n");
     const image = ["predict", "gantry/image", "prompt=a boat", "size=1280x720", "optimize_prompt_mode=fast"];
     const first = inFolder("boat.jpg");
     expect(await run([...image, "--out", first])).toMatchObject({ code: 0, stdout: `${first}\n` });

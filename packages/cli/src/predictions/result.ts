@@ -11,21 +11,38 @@ export interface Result {
 
 /** Prints values, downloads files, then shows the cost. `isShown`: the text has been streamed already. */
 export async function printResult(
-  { out, flag, signal }: Context,
+  context: Context,
   client: GantryClient,
-  { prediction_id, output_data, files }: Result,
+  result: Result,
   place: Place,
   isShown = false,
 ): Promise<void> {
+  try {
+    await save(context, client, result, place, isShown);
+  } catch (error) {
+    // It is paid for.
+    context.out.note(`The prediction is done. Fetch its result with: gantry predictions wait ${result.prediction_id}`);
+    throw error;
+  }
+  await printCost(context, client, result.prediction_id);
+}
+
+async function save(
+  { out, flag, signal }: Context,
+  client: GantryClient,
+  { output_data, files }: Result,
+  place: Place,
+  isShown: boolean,
+): Promise<void> {
   const ofFiles = new Set(Object.keys(files).map((name) => name.replace(/\.\d+$/, "")));
   const values = Object.entries(output_data).filter(([name]) => !ofFiles.has(name));
-  const text = isShown ? "" : textOfValues(values);
+  const text = textOfValues(values);
   // Stdout has the JSON document then.
   const say = flag("json") ? out.note : out.line;
   if (place.isGiven && Object.keys(files).length === 0 && text !== "") {
     const path = await store(place, { name: "output.txt", position: 0 }, `${text}\n`, out);
     if (path !== undefined) say(path);
-  } else if (text !== "" && !flag("json")) out.line(text);
+  } else if (text !== "" && !isShown && !flag("json")) out.line(text);
   for (const [position, [field, link]] of Object.entries(files).entries()) {
     const response = await client.files.download(link, { signal });
     const address = link.file_input?.s3_path ?? link.url;
@@ -33,7 +50,6 @@ export async function printResult(
     const path = await store(place, { name: nameOfFile(field, address), position }, content, out);
     if (path !== undefined) say(path);
   }
-  await printCost({ out, signal }, client, prediction_id);
 }
 
 /** One text as it is; several values by name. */
