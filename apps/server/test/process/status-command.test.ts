@@ -66,7 +66,7 @@ test("an address without http:// is refused, whatever its host", async () => {
 
 test("a wrong argument is reported in one line, not as a server that is not ready", async () => {
   for (const [wrong, reason] of [
-    ["--x", "Unknown option --x."],
+    ["--x", "Unknown option --x. See gantry help status."],
     ["--ulr", "Unknown option --ulr. Did you mean --url?"],
     ["--url", "--url needs a value: --url URL"],
     ["help", "Unexpected argument help. Usage: gantry status [options]"],
@@ -153,6 +153,6 @@ test("help exists for the command and each subcommand, and serve takes no argume
   });
   expect(await gantryCommand(["serve", "--port", "1"], {})).toMatchObject({
     code: 2,
-    stderr: "Unknown option --port.\n",
+    stderr: "Unknown option --port. See gantry help serve.\n",
   });
 }, 120_000);

@@ -42,7 +42,7 @@ test("options and arguments are checked against the row", () => {
   expect(() => typed.flag("json")).toThrow("has no option json");
   for (const [args, reason] of [
     [["a", "--knid", "text"], "Unknown option --knid. Did you mean --kind?"],
-    [["a", "-x"], "Unknown option -x."],
+    [["a", "-x"], "Unknown option -x. See gantry help models put."],
     [["a", "--constructor=x"], "Unknown option --constructor."],
     [["a", "--kind", "video"], "Unknown value video of --kind. Use one of: text, image"],
     [["a", "--kind", "--yes"], "--kind needs a value: --kind VALUE"],
@@ -87,7 +87,7 @@ test("tables fit the terminal, and wide characters count twice", () => {
 });
 
 test("text of others cannot write escape sequences to the terminal", async () => {
-  expect(visible("a\u001b[2Jb\u009bc\u202e\td\n")).toBe("a�[2Jb�c�\td\n");
+  expect(visible("a\u001b[2Jb\u009bc\u202e\td\re\r\n")).toBe("a�[2Jb�c�\td�e\r\n");
   const said = vi.spyOn(console, "error").mockImplementation(() => undefined);
   const failing: Command = { name: "fail", group: "help", summary: "", examples: [], load: async () => refuse };
   expect(await main([failing], ["fail"])).toBe(1);

@@ -26,7 +26,7 @@ export function parse(command: Command, args: readonly string[]): Typed {
     if (token.kind !== "option") continue;
     const { name, rawName } = token;
     const option = Object.hasOwn(options, name) ? options[name] : undefined;
-    if (option === undefined) throw unknownOption(rawName, name, options);
+    if (option === undefined) throw unknownOption(rawName, name, command);
     // The next option is not a value, unless it is given as --name=--value.
     const value = !token.inlineValue && /^-./.test(token.value ?? "") ? undefined : token.value;
     checkValue(`--${name}`, option, value);
@@ -48,9 +48,10 @@ export function parse(command: Command, args: readonly string[]): Typed {
   };
 }
 
-function unknownOption(rawName: string, name: string, options: Readonly<Record<string, Option>>) {
-  const meant = closest(name, Object.keys(options));
-  return wrongArguments(`Unknown option ${rawName}.${meant === undefined ? "" : ` Did you mean --${meant}?`}`);
+function unknownOption(rawName: string, name: string, command: Command) {
+  const meant = closest(name, Object.keys(command.options ?? {}));
+  const advice = meant === undefined ? `See gantry help ${command.name}.` : `Did you mean --${meant}?`;
+  return wrongArguments(`Unknown option ${rawName}. ${advice}`);
 }
 
 function checkValue(

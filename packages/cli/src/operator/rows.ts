@@ -4,11 +4,12 @@ export const operatorCommands: readonly Command[] = [
   {
     name: "serve",
     group: "operate",
-    summary: "Run the server, as npm start does.",
-    details: "Settings come from the environment.",
+    summary: "Run the server.",
+    details:
+      "Settings come from the environment, such as PORT and GANTRY_HOME. Data is in ~/.gantry; in a checkout, in its .gantry.",
     examples: [
-      { line: "serve", meaning: "Run a server at http://127.0.0.1:8080 with its data in ./.gantry" },
-      { line: "serve 2>gantry.log", meaning: "Write the log to a file" },
+      { line: "serve", meaning: "Run a server at http://127.0.0.1:8080" },
+      { line: "serve >gantry.log", meaning: "Write the log to a file, which gets the key of the first start too" },
     ],
     load: async () => (await import("./serve.ts")).serve,
   },

@@ -3,6 +3,7 @@ import { findAgent } from "../agents/find-agent.ts";
 import type { Context } from "../frame/command.ts";
 import { ago, money, seconds } from "../frame/format.rules.ts";
 import { printList } from "../frame/list.ts";
+import { momentOf } from "../frame/moment.rules.ts";
 import type { Column } from "../frame/table.rules.ts";
 
 export const runColumns: readonly Column<RunRecord>[] = [
@@ -23,13 +24,17 @@ export function statusOf({ status, phase, error }: Pick<RunRecord, "status" | "p
 export async function listRuns(context: Context): Promise<number> {
   const client = await context.client();
   const agent = context.text("agent");
+  const moment = (option: "from" | "to") => {
+    const given = context.text(option);
+    return given === undefined ? undefined : momentOf(option, given, "ago");
+  };
   const filter = {
     ...(agent !== undefined && { agent_id: (await findAgent(client, agent)).id, mine: true }),
     status: context.text("status") as RunStatus | undefined,
     phase: context.flag("waiting") ? ("awaiting_confirmation" satisfies RunPhase as RunPhase) : undefined,
     thread_id: context.text("thread"),
-    from_date: context.text("from"),
-    to_date: context.text("to"),
+    from_date: moment("from"),
+    to_date: moment("to"),
   };
   return printList(context, client.runs.each(filter), runColumns, "No runs found.");
 }

@@ -33,6 +33,7 @@ const answer = (verb: "approve" | "reject", done: string): Command => ({
       meaning: `${verb === "approve" ? "Approve" : "Reject"} the open question of a run`,
     },
   ],
+  codes: { 3: "With --all: some questions could not be answered." },
   load: async () => (await import("./answer.ts"))[verb],
 });
 
@@ -50,8 +51,8 @@ export const runCommands: readonly Command[] = [
       },
       waiting: { type: "flag", meaning: "Only runs that wait for your answer." },
       thread: { type: "text", value: "ID", meaning: "Only runs of this thread.", completes: "threads" },
-      from: { type: "text", value: "TIME", meaning: "Only runs created at this time or later, such as 2026-01-31." },
-      to: { type: "text", value: "TIME", meaning: "Only runs created at this time or earlier." },
+      from: { type: "text", value: "TIME", meaning: "Only runs created since then: 7d, or a date and time." },
+      to: { type: "text", value: "TIME", meaning: "Only runs created until then: 1h, or a date and time." },
       ...listOptions,
       ...usual,
     },
