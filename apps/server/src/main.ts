@@ -35,6 +35,8 @@ async function main(): Promise<void> {
     refuse(`Gantry needs Node ${oldestNode} or later; this is ${process.version}. Start it with: npm start`);
   }
   const config = readConfigOrRefuse();
+  // Readers of the output may leave.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   const log = createLog(config.GANTRY_LOG_LEVEL);
   for (const warning of unknownSettings(process.env, Object.keys(settings))) log.warn(warning);
   for (const warning of overruledSettings(config)) log.warn(warning);

@@ -31,9 +31,6 @@ export async function supervise(config: Config, log: Log): Promise<void> {
   let stopping: string | undefined;
   let isFailed = false;
 
-  // Readers of the output may leave.
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
-
   const all = () => [...children.values()];
   const serving = () => all().filter(({ state }) => state === "serving");
   const front = createFrontListener(config.GANTRY_PUBLIC_URL, listenerDialects);

@@ -166,6 +166,20 @@ describe("starting", () => {
     await stop(again);
   });
 
+  test("goes on without the readers of its output", { timeout: 90_000 }, async () => {
+    const port = await freePort();
+    const server = start({ PORT: String(port), GANTRY_HOME: join(room, "unread") });
+    await waitFor("the first line", () => server.stdout() !== "", 30_000);
+    server.closeOutput();
+    const isReady = () =>
+      fetch(`http://127.0.0.1:${port}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    await waitFor("the server to be ready", isReady, 60_000);
+    await stop(server);
+  });
+
   test("with wrong settings lists all of them and changes nothing", async () => {
     const other = join(room, "never-made");
     const server = start({

@@ -18,6 +18,8 @@ export interface ServerProcess {
   /** The printed address; rejects when the process ended first. */
   url(withinMs?: number): Promise<string>;
   kill(signal: NodeJS.Signals): void;
+  /** As a reader of the output that leaves. */
+  closeOutput(): void;
   readonly exit: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
@@ -59,6 +61,10 @@ export function startServer(
     stderr: () => stderr,
     exit,
     kill: (signal) => void child.kill(signal),
+    closeOutput() {
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    },
     async url(withinMs = 60_000) {
       await waitFor("the server to listen", () => ended || printed() !== undefined, withinMs);
       const url = printed();
