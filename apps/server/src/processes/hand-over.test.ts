@@ -17,13 +17,16 @@ function leavingChild(number: number, state: Child["state"]): Child {
   };
 }
 
-test.each(["serving", "stopping"] as const)("a connection that only leaving processes could take is kept (%s)", (state) => {
-  const kept: Socket[] = [];
-  const handOver = createHandOver(
-    () => [leavingChild(1, state), leavingChild(2, state)],
-    (socket) => kept.push(socket),
-  );
-  const socket = new Socket();
-  handOver.give(socket);
-  expect(kept).toEqual([socket]);
-});
+test.each(["serving", "stopping"] as const)(
+  "a connection that only leaving processes could take is kept (%s)",
+  (state) => {
+    const kept: Socket[] = [];
+    const handOver = createHandOver(
+      () => [leavingChild(1, state), leavingChild(2, state)],
+      (socket) => kept.push(socket),
+    );
+    const socket = new Socket();
+    handOver.give(socket);
+    expect(kept).toEqual([socket]);
+  },
+);

@@ -2,8 +2,8 @@ import { openAsBlob } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type Drives, GantryError } from "@gantry/sdk";
-import type { Copy, Refused } from "./copies.ts";
 import { Failure } from "../frame/failure.ts";
+import type { Copy, Refused } from "./copies.ts";
 import { exists, filesIn, isFolder, writeWhole } from "./local-files.ts";
 import { inDirectory, lastName, localTarget } from "./places.rules.ts";
 

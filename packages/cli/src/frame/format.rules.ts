@@ -57,11 +57,12 @@ export function time(moment: string | Date | null | undefined): string {
   return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to remove.
-const controls = /\r(?!\n)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-
 /** Names and texts come from others: escape sequences in them could rewrite the terminal. */
-export const visible = (text: string): string => text.replace(controls, "�");
+export function visible(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to remove.
+  const controls = /\r(?!\n)|[\0-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+  return text.replace(controls, "�");
+}
 
 /** For a cell of a table: one line. */
 export const cell = (text: string): string => visible(text.replace(/\s+/g, " ").trim());
