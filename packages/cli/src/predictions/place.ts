@@ -66,6 +66,7 @@ export async function store(
     await rename(draft, target);
   } catch (error) {
     await rm(draft, { force: true });
+    if ((error as NodeJS.ErrnoException).path === draft) Object.assign(error as Error, { path: target });
     throw error;
   }
   return target;
