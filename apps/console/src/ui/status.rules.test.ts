@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { statusOfCode, statusWord } from "./status.rules.ts";
+import { statusWord } from "./status.rules.ts";
 
 const word = (...given: Parameters<typeof statusWord>) => statusWord(...given).word;
 
@@ -37,8 +37,4 @@ test("runs and their steps use the same words", () => {
     "Failed",
     "Failed",
   ]);
-});
-
-test("an HTTP status alone is enough", () => {
-  expect([200, 202, 422].map((code) => word(statusOfCode(code), code))).toEqual(["Succeeded", "Running", "Refused"]);
 });

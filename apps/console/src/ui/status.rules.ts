@@ -35,9 +35,3 @@ function failureWord(code: number | string | null | undefined): StatusWord {
   const isRefusal = typeof code === "number" ? code < 500 : code === "invalid_input" || code === "insufficient_funds";
   return isRefusal ? refused : failed;
 }
-
-/** For lists that have only the HTTP status. */
-export function statusOfCode(code: number): string {
-  if (code === 200) return "succeeded";
-  return code === 202 ? "running" : "failed";
-}
