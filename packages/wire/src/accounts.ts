@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { someChange } from "./field-schema.ts";
 import { isEndpointId, readAgentName, reservedUsernames, usernamePattern } from "./names.ts";
 
 /** Every installation has these; admins may change them and add others. */
@@ -85,10 +86,7 @@ export const changeUserBody = z
         "Keys of a disabled user stop working at once, and its models and agents are hidden until it is enabled again.",
       ),
   })
-  .refine((change) => Object.values(change).some((value) => value !== undefined), {
-    message: "Nothing to change. Send at least one field.",
-    when: ({ issues }) => issues.length === 0,
-  });
+  .refine(...someChange);
 export type ChangeUserBody = z.infer<typeof changeUserBody>;
 
 export const deleteAccountBody = z.strictObject({
@@ -156,10 +154,7 @@ export const changeKeyBody = createKeyBody
     ),
     keep_inputs: z.boolean().optional().describe("Whether inputs of its predictions are kept with their results."),
   })
-  .refine((change) => Object.values(change).some((value) => value !== undefined), {
-    message: "Nothing to change. Send at least one field.",
-    when: ({ issues }) => issues.length === 0,
-  });
+  .refine(...someChange);
 export type ChangeKeyBody = z.infer<typeof changeKeyBody>;
 
 export const rotateKeyBody = z.strictObject({

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { agentMemory } from "./agent-memory.ts";
 import { dollars } from "./dollars.ts";
-import { oneOf } from "./field-schema.ts";
+import { oneOf, someChange } from "./field-schema.ts";
 import { aliasNamePattern, isEndpointId } from "./names.ts";
 import { pricingSchema } from "./pricing-schema.ts";
 import { agentWebhook } from "./run-webhooks.ts";
@@ -112,10 +112,7 @@ export type CreateAgentBody = z.infer<typeof createAgentBody>;
 export const changeAgentBody = agentSnapshot
   .extend({ visibility: oneOf(agentVisibilities) })
   .partial()
-  .refine((change) => Object.values(change).some((value) => value !== undefined), {
-    message: "Nothing to change. Send at least one field.",
-    when: ({ issues }) => issues.length === 0,
-  });
+  .refine(...someChange);
 export type ChangeAgentBody = z.infer<typeof changeAgentBody>;
 
 export const publishAgentBody = z.strictObject({ revision_id: id.optional().describe("Default: the latest.") });

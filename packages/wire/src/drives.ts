@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { agentModel } from "./agents.ts";
+import { someChange } from "./field-schema.ts";
 
 /** 100 MB. */
 export const maxDriveFileBytes = 104_857_600;
@@ -50,10 +51,7 @@ export const changeDriveBody = z
     ),
   })
   .partial()
-  .refine((change) => Object.values(change).some((value) => value !== undefined), {
-    message: "Nothing to change. Send at least one field.",
-    when: ({ issues }) => issues.length === 0,
-  });
+  .refine(...someChange);
 
 export type ChangeDriveBody = z.input<typeof changeDriveBody>;
 

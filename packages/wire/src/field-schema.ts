@@ -26,6 +26,16 @@ export function oneOf<const Values extends readonly [string, ...string[]]>(value
     .pipe(z.enum(values));
 }
 
+/** For `.refine(...someChange)`: a request that changes something sends at least one field. */
+export const someChange = [
+  (change: object): boolean => Object.values(change).some((value) => value !== undefined),
+  {
+    message: "Nothing to change. Send at least one field.",
+    // Faults of fields are reported without it.
+    when: ({ issues }: { issues: readonly unknown[] }): boolean => issues.length === 0,
+  },
+] as const;
+
 export const annotations = {
   title: z.string().max(200).optional(),
   description: z.string().max(4000).optional(),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { dollars } from "./dollars.ts";
-import { oneOf } from "./field-schema.ts";
+import { oneOf, someChange } from "./field-schema.ts";
 import { onlyParameters, page, searchTextIfAny } from "./query-schema.ts";
 import { runLeaves } from "./runs.ts";
 
@@ -81,10 +81,7 @@ export type ReadScheduleBody = z.output<typeof createScheduleBody>;
 export const changeScheduleBody = z
   .strictObject(fields)
   .partial()
-  .refine((change) => Object.values(change).some((value) => value !== undefined), {
-    message: "Nothing to change. Send at least one field.",
-    when: ({ issues }) => issues.length === 0,
-  });
+  .refine(...someChange);
 export type ChangeScheduleBody = z.infer<typeof changeScheduleBody>;
 
 export const scheduleRecord = z.object({

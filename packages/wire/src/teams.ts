@@ -2,6 +2,7 @@ import { z } from "zod";
 import { managementPage } from "./account-queries.ts";
 import { username } from "./accounts.ts";
 import { dollars } from "./dollars.ts";
+import { someChange } from "./field-schema.ts";
 import { choice, moment, moments, onlyParameters } from "./query-schema.ts";
 
 /** From the most to the least rights. */
@@ -39,12 +40,7 @@ export const addMemberBody = z.strictObject({
 });
 export type AddMemberBody = z.infer<typeof addMemberBody>;
 
-export const changeMemberBody = z
-  .strictObject({ role: role.optional(), ...budget })
-  .refine((change) => Object.values(change).some((value) => value !== undefined), {
-    message: "Nothing to change. Send at least one field.",
-    when: ({ issues }) => issues.length === 0,
-  });
+export const changeMemberBody = z.strictObject({ role: role.optional(), ...budget }).refine(...someChange);
 export type ChangeMemberBody = z.infer<typeof changeMemberBody>;
 
 export const teamRecord = z.object({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { oneOf } from "./field-schema.ts";
+import { oneOf, someChange } from "./field-schema.ts";
 import { parseUrl } from "./parse-url.rules.ts";
 
 export const connectionTypes = ["streamable_http", "sse"] as const;
@@ -92,10 +92,7 @@ export type CreateToolServerBody = z.infer<typeof createToolServerBody>;
 export const changeToolServerBody = z
   .strictObject({ ...fields, auth: toolServerAuth.nullable() })
   .partial()
-  .refine((change) => Object.values(change).some((value) => value !== undefined), {
-    message: "Nothing to change. Send at least one field.",
-    when: ({ issues }) => issues.length === 0,
-  });
+  .refine(...someChange);
 export type ChangeToolServerBody = z.infer<typeof changeToolServerBody>;
 
 export const toolServerRecord = z.strictObject({

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { lineOfText } from "./agents.ts";
 import { dollars } from "./dollars.ts";
-import { oneOf } from "./field-schema.ts";
+import { oneOf, someChange } from "./field-schema.ts";
 import { runLeaves } from "./runs.ts";
 
 export const triggerStatuses = ["active", "disabled", "paused"] as const;
@@ -145,10 +145,7 @@ export type CreateTriggerBody = z.input<typeof createTriggerBody>;
 export const changeTriggerBody = z
   .strictObject(fields)
   .partial()
-  .refine((change) => Object.values(change).some((value) => value !== undefined), {
-    message: "Nothing to change. Send at least one field.",
-    when: ({ issues }) => issues.length === 0,
-  });
+  .refine(...someChange);
 export type ChangeTriggerBody = z.input<typeof changeTriggerBody>;
 /** With defaults. */
 export type ReadTriggerChange = z.output<typeof changeTriggerBody>;
