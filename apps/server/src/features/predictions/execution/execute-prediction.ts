@@ -33,6 +33,7 @@ import type { LivePrediction } from "./live-predictions.ts";
 import { finishAttributes, inputAttributes, outputAttributes } from "./model-content.rules.ts";
 import { describeModelCall, figuresOfCall, usageAttributes } from "./model-span.rules.ts";
 import { checkedOutput, makesFiles } from "./output-check.rules.ts";
+import { storeFiles } from "./store-files.ts";
 
 export interface ExecutionDeps {
   log: Log;
@@ -79,8 +80,9 @@ export function executePrediction(deps: ExecutionDeps, execution: Execution): Pr
 const timeLimits = createDeadlinesByLength();
 
 async function execute(deps: ExecutionDeps, execution: Execution, span: Span): Promise<Outcome> {
-  const { live, model, terms } = execution;
+  const { live, userId, model, terms } = execution;
   const attempt = firstAttempt(execution);
+  const store = (field: string, file: FileOutput) => deps.storeOutput(userId, live.id, field, file);
   const timeLimit = timeLimits(model.manifest.timeout_seconds * 1000).add(live);
   try {
     const result = model.manifest.backends
@@ -88,7 +90,7 @@ async function execute(deps: ExecutionDeps, execution: Execution, span: Span): P
       : await call(deps, execution, attempt);
     const inferenceMs = timeAt(attempt, result.waitedMs);
     const files = Object.values(result.output).flat().filter(isFileOutput).length;
-    const stored = files > 0 ? await storeFiles(deps, execution, result) : (result.output as StoredOutput);
+    const stored = files > 0 ? await storeFiles(result.output, store) : (result.output as StoredOutput);
     // The manifest describes the output of `driver.run` only.
     const output = execution.perform ? stored : checkedOutput(model.manifest.output, stored);
     const outputs = files > 0 || !makesFiles(model.manifest.output) ? Math.max(1, files) : 0;
@@ -271,37 +273,4 @@ function toFailure(log: Log, live: LivePrediction, error: unknown): Fault {
   if (error instanceof Fault) return error;
   log.error({ prediction_id: live.id, err: error }, "A model driver failed");
   return fault("internal_server_error", "Internal server error", { cause: error });
-}
-
-async function storeFiles(
-  deps: ExecutionDeps,
-  { live, userId }: Execution,
-  result: ModelResult,
-): Promise<StoredOutput> {
-  const stored: StoredOutput = {};
-  const store = (field: string, file: FileOutput) => deps.storeOutput(userId, live.id, field, file);
-  try {
-    for (const [field, value] of Object.entries(result.output)) {
-      if (isFileOutput(value)) stored[field] = await store(field, value);
-      else stored[field] = Array.isArray(value) ? await storedEntries(value, (file) => store(field, file)) : value;
-    }
-  } catch (error) {
-    dropFiles(result.output);
-    throw error;
-  }
-  return stored;
-}
-
-/** A list of files may be long, so its files are stored one after the other. */
-async function storedEntries(list: readonly unknown[], store: (file: FileOutput) => Promise<string>) {
-  const entries: unknown[] = [];
-  for (const entry of list) entries.push(isFileOutput(entry) ? await store(entry) : entry);
-  return entries;
-}
-
-/** Frees the files that could not be stored. */
-function dropFiles(output: ModelResult["output"]): void {
-  for (const value of Object.values(output).flat()) {
-    if (isFileOutput(value) && "destroy" in value.body) value.body.on("error", () => {}).destroy();
-  }
 }
