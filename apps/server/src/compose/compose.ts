@@ -1,5 +1,3 @@
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
 import { newId } from "@gantry/wire";
 import type { Config } from "../config/config.ts";
 import { migrate, type OpenedDatabase } from "../engines/database/index.ts";
@@ -19,7 +17,7 @@ import { openMcpTools, runAgentFor } from "../features/mcp-tools/index.ts";
 import { openNodes } from "../features/nodes/index.ts";
 import { openNotices, startNoticeSearch } from "../features/notices/index.ts";
 import { readClusterFigures } from "../features/operations/index.ts";
-import { type LinkOf, openPredictions, sweepSpool } from "../features/predictions/index.ts";
+import { type LinkOf, openPredictions, openSpool } from "../features/predictions/index.ts";
 import { startRetention } from "../features/retention/index.ts";
 import { openSecrets } from "../features/secrets/index.ts";
 import { openSeries, startSampling } from "../features/series/index.ts";
@@ -85,15 +83,14 @@ export async function compose(
       error === undefined ? log.warn(text) : log.error({ err: error }, text);
     const linkServed = config.S3_BUCKET === undefined ? await openOwnBlobs(home, config.GANTRY_FILES_URL) : undefined;
     const blobs = linkServed ?? (await openS3(config, onTrouble));
-    const spoolDir = join(home, "spool");
-    await mkdir(spoolDir, { recursive: true, mode: 0o700 });
-    await sweepSpool(spoolDir);
+    const spoolDir = await openSpool(home);
     const found = await finding;
     const { telemetry, waysOut } = openTelemetry(config, log, nodeId, await callableHere(database, found));
     const { net } = waysOut;
     const pictures = createPictures({ onTrouble });
     const media = createMedia({ pictures, onTrouble, onWork: telemetry.fileInspected });
     const queue = await openQueue(config, database, onTrouble);
+    const common = { database, blobs, queue, clock, log, telemetry, net, nodeId };
 
     const targets = namedTargets({ models: () => models, agents: () => platform.agents });
     const accounts = await openAccounts({
@@ -111,13 +108,8 @@ export async function compose(
     const catalogue = await openCatalogue(parts);
     const { models, providers } = catalogue;
     accounts.onUserChanged(models.forgetOwner);
-    const filesDeps = {
-      database,
-      blobs,
-      clock,
-      maxUploadBytes: defaultMaxUploadBytes,
-      storageBytesPerUser: config.GANTRY_UPLOAD_BYTES_PER_USER,
-    };
+    const storageBytesPerUser = config.GANTRY_UPLOAD_BYTES_PER_USER;
+    const filesDeps = { database, blobs, clock, maxUploadBytes: defaultMaxUploadBytes, storageBytesPerUser };
     const files = openFiles(filesDeps);
     const protocolFiles = openProtocolFiles(filesDeps);
     const batches = openBatches({ database, files: protocolFiles });
@@ -141,18 +133,11 @@ export async function compose(
     await nodes.forget(shared?.gone ?? []);
     await recordSettings(database, config.GANTRY_ROLE, settingsState(shared?.config ?? config, proofOf));
     const predictions = await openPredictions({
-      database,
-      blobs,
-      queue,
-      clock,
-      log,
-      telemetry,
-      nodeId,
+      ...common,
       isOneOfSeveral: shared !== undefined,
       nodes,
       spoolDir,
       keepsInputs: config.GANTRY_KEEP_INPUTS,
-      net,
       media,
       openStored,
       linkOf,
@@ -173,17 +158,10 @@ export async function compose(
     const sampling = startSampling({ database, log });
     const version = readOwnVersion();
     const platform = await openAgentsPlatform({
-      database,
-      blobs,
-      queue,
+      ...common,
       vault,
       secrets,
-      net,
-      clock,
-      log,
       onTrouble,
-      telemetry,
-      nodeId,
       nodes,
       accounts,
       models,
@@ -191,18 +169,16 @@ export async function compose(
       countTokens,
       readInput: predictions.readInput,
       search: { net: waysOut.operatorNet, searxngUrl: config.GANTRY_SEARXNG_URL },
-      storageBytesPerUser: config.GANTRY_UPLOAD_BYTES_PER_USER,
+      storageBytesPerUser,
       parallel: isWorker ? config.GANTRY_RUN_PARALLEL : 0,
       processes: config.GANTRY_PROCESSES,
       version,
       threadDays: days.threadDays,
     });
-    const { runs } = platform;
-    const { drives } = platform;
+    const { runs, drives } = platform;
     const deletions = startDeletions({ database, log, batches, drives, files, predictions, runs });
-    const publicUrl = config.GANTRY_PUBLIC_URL;
     const sender = isWorker
-      ? await startSender({ database, net, vault, clock, log, telemetry, nodeId, runs, linkOf, publicUrl })
+      ? await startSender({ ...common, vault, runs, linkOf, publicUrl: config.GANTRY_PUBLIC_URL })
       : undefined;
     const noticeSearch = isWorker ? startNoticeSearch({ database, vault, log }) : undefined;
     const mcpTools = await openMcpTools({

@@ -50,10 +50,10 @@ export {
   formOfValues,
   type InlineImage,
   type OpenValue,
+  openSpool,
   type ReadImage,
   type ReadModelInput,
   type ReceivedForm,
-  sweepSpool,
 } from "./input/index.ts";
 export { describedInput } from "./input/stored-input.ts";
 export { previewOf, type RequestOrigin } from "./kept/kept-input.rules.ts";

@@ -14,4 +14,4 @@ export {
 } from "./read-input.ts";
 export type { CheckedFile } from "./receive-file.ts";
 export { type ReceivedForm, receiveForm } from "./receive-form.ts";
-export { sweepSpool } from "./spool.ts";
+export { openSpool, sweepSpool } from "./spool.ts";

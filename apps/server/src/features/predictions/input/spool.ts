@@ -111,6 +111,14 @@ function isFull(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT");
 }
 
+/** The folder in which uploads arrive. */
+export async function openSpool(home: string): Promise<string> {
+  const dir = join(home, "spool");
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  await sweepSpool(dir);
+  return dir;
+}
+
 /**
  * Removes the files of dead processes; called at start. Files of running processes on this machine stay. Files of other
  * machines, whose processes are not visible here, are removed after a day.
