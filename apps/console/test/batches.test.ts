@@ -29,7 +29,7 @@ test("a batch is listed, read and downloaded, and its predictions lead to it", a
   await rowOf(page, "Batches", bad).getByText("Failed").waitFor();
 
   await page.getByRole("link", { name: bad }).click();
-  await rowOf(page, "Problems of the input file", "duplicate_custom_id").waitFor();
+  await rowOf(page, "Problems in the input file", "duplicate_custom_id").waitFor();
   await page.goBack();
   await page.getByRole("link", { name: good }).click();
   await page.getByText("nightly").waitFor();

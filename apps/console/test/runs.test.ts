@@ -115,7 +115,7 @@ test("a question of a sub-agent is counted, named and answered in the inbox", as
   await page.getByText("Nothing needs your answer").waitFor();
   await soon(() => page.title()).toBe("Approvals · Gantry");
   await page.getByRole("tab", { name: "Approved" }).click();
-  await rowOf(page, "Answered questions", "run_javascript").getByText("Sub-agent Careful Checker").click();
+  await rowOf(page, "Answered tool calls", "run_javascript").getByText("Sub-agent Careful Checker").click();
   await page.waitForURL(new RegExp(run));
   await page.getByRole("tabpanel").getByText("All done.").waitFor();
   // The sub-agent's steps are nested below it, the wait among them.

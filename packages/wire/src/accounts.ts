@@ -239,7 +239,9 @@ export const meRecord = z.object({
   currency: z.literal("USD"),
   storage: z
     .object({
-      used_bytes: z.int().describe("Uploads, drives and stored responses; outputs of predictions do not count."),
+      used_bytes: z
+        .int()
+        .describe("Uploads, drives, stored responses and files of batches; outputs of predictions do not count."),
       allowed_bytes: z.int().nullable().describe("Null: no quota."),
     })
     .describe("Used and allowed storage."),

@@ -104,7 +104,7 @@ export const errorTable = {
   storage_quota_exceeded: run(
     413,
     false,
-    "The file or response would exceed the user's storage quota for uploads, drives and stored responses. Delete some first.",
+    "The file or response would exceed the user's storage quota for uploads, drives, stored responses and files of batches. Delete some first.",
     "max_size",
     "stored",
   ),

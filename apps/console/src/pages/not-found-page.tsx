@@ -8,7 +8,7 @@ export function NotFoundPage() {
   return (
     <Page title="Page not found">
       <Panel>
-        <Empty title="Nothing is at this address">
+        <Empty title="This page does not exist">
           <p>The link may be mistyped, or what it pointed to has been deleted.</p>
           <Link to="/" className={`${buttonClass("primary")} mt-3`}>
             Back to overview

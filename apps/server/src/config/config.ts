@@ -119,7 +119,7 @@ export const settings = {
     36_500,
   ),
   GANTRY_UPLOAD_BYTES_PER_USER: integer(
-    "Storage quota per user in bytes, for uploads, drives and stored responses. The plan's `storage_bytes` overrides it. 0 means no quota.",
+    "Storage quota per user in bytes, for uploads, drives, stored responses and files of batches. The plan's `storage_bytes` overrides it. 0 means no quota.",
     0,
     0,
     Number.MAX_SAFE_INTEGER,
@@ -136,7 +136,7 @@ export const settings = {
   GANTRY_METRICS_OPEN: flag("Set to 1 to serve /metrics without a key."),
   ...telemetrySettings,
   GANTRY_ROLE: choice(
-    "What this process does: everything (all), requests without queued work (api), or queued work only (worker).",
+    "What this server does: everything (all), requests without queued work (api), or queued work only (worker).",
     ["all", "api", "worker"],
     "all",
   ),
@@ -161,15 +161,15 @@ export const settings = {
     1,
     1000,
   ),
-  GANTRY_SEARXNG_URL: webAddress(
-    "SearXNG server for the tool web_search, for all agents without a provider of their own. It must allow JSON results " +
-      "(search.formats) and may have a private address.",
-  ),
   GANTRY_RUN_PARALLEL: integer(
     "Agent runs that this server works on at once, in all its processes together.",
     64,
     1,
     1000,
+  ),
+  GANTRY_SEARXNG_URL: webAddress(
+    "SearXNG server for the tool web_search, for all agents without a provider of their own. It must allow JSON results " +
+      "(search.formats) and may have a private address.",
   ),
   S3_ENDPOINT: webAddress("S3 server other than AWS: scheme, host and port. Needs S3_BUCKET."),
   S3_PUBLIC_ENDPOINT: webAddress("URL of the S3 server for clients, if it differs from S3_ENDPOINT."),

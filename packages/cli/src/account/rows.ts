@@ -17,7 +17,7 @@ export const accountCommands: readonly Command[] = [
     options: {
       url: serverOptions.url,
       "key-stdin": { type: "flag", meaning: "Read the key from stdin." },
-      profile: { ...serverOptions.profile, meaning: "Name of the login, if you use several; default by default." },
+      profile: { ...serverOptions.profile, meaning: 'Name of the login, if you store several; "default" if omitted.' },
       ...resultOption,
     },
     examples: [
@@ -173,7 +173,7 @@ export const accountCommands: readonly Command[] = [
     summary: "Create an API key and print it, once.",
     arguments: [{ name: "NAME", meaning: "What the key is for.", optional: true }],
     options: {
-      expires: { type: "text", value: "TIME", meaning: "When the key ends: a date, or a span such as 90d." },
+      expires: { type: "text", value: "TIME", meaning: "When the key expires: a date, or a span such as 90d." },
       ...limitOptions("key"),
       model: {
         type: "text",
@@ -195,14 +195,14 @@ export const accountCommands: readonly Command[] = [
   {
     name: "keys change",
     group: "account",
-    summary: "Change the name, end or limits of a key.",
+    summary: "Change the name, expiry or limits of a key.",
     arguments: [keyArgument],
     options: {
       name: { type: "text", value: "NAME", meaning: "What the key is for." },
       expires: {
         type: "text",
         value: "TIME",
-        meaning: "When the key ends: a date, or a span such as 90d; none: never.",
+        meaning: "When the key expires: a date, or a span such as 90d; none: never.",
       },
       ...limitOptions("key"),
       ...serverOptions,
@@ -217,10 +217,10 @@ export const accountCommands: readonly Command[] = [
   {
     name: "keys revoke",
     group: "account",
-    summary: "End a key at once.",
+    summary: "Revoke a key. It stops working at once.",
     arguments: [keyArgument],
     options: { ...asked, ...serverOptions, ...jsonOption },
-    examples: [{ line: "keys revoke key_1a2b3c", meaning: "End a key after a question" }],
+    examples: [{ line: "keys revoke key_1a2b3c", meaning: "Revoke a key after a question" }],
     load: async () => (await import("./keys.ts")).revokeKey,
   },
   {

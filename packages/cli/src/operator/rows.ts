@@ -61,7 +61,7 @@ export const operatorCommands: readonly Command[] = [
     name: "audit list",
     group: "operate",
     summary: "List who changed what, newest first.",
-    details: "The whole log is for admins. With --own, every user sees what concerns the own account.",
+    details: "The whole log is for admins. With --own, you see what concerns your account.",
     options: {
       own: { type: "flag", meaning: "What you changed, and what admins changed on what is yours." },
       action: { type: "text", value: "ACTION", meaning: "Only this action, or those that begin with it, such as key." },

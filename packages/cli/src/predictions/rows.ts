@@ -45,7 +45,7 @@ export const predictionCommands: readonly Command[] = [
       "idempotency-key": {
         type: "text",
         value: "KEY",
-        meaning: "The same key never runs, and pays for, the prediction twice.",
+        meaning: "A repeat with the same key returns the first prediction and costs nothing.",
         completes: "plain",
       },
       ...serverOptions,

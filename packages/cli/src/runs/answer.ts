@@ -36,5 +36,5 @@ async function openOnes(context: Context, runId: string): Promise<string[]> {
   if (pending.length === 0) throw new Failure(`The run ${runId} has no open question.`);
   if (pending.length === 1 || context.flag("all")) return pending.map(({ id }) => id);
   printPending(context.out.note, runId, pending);
-  throw wrongArguments(`The run has ${pending.length} open questions. Name one of them, or add --all.`);
+  throw wrongArguments(`The run waits for ${pending.length} approvals. Name one of them, or add --all.`);
 }

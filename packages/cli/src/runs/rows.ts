@@ -24,7 +24,7 @@ const answer = (verb: "approve" | "reject", done: string): Command => ({
   arguments: [run, { name: "CONFIRMATION", meaning: "Id of the question. See gantry runs inbox.", optional: true }],
   options: {
     reason: { type: "text", value: "TEXT", meaning: "Reason, which the agent sees." },
-    all: { type: "flag", meaning: "Answer all open questions of the run." },
+    all: { type: "flag", meaning: "Answer all pending approvals of the run." },
     ...usual,
   },
   examples: [
@@ -95,7 +95,7 @@ export const runCommands: readonly Command[] = [
     group,
     summary: "List what waits for your approval.",
     options: { ...listOptions, ...usual },
-    examples: [{ line: "runs inbox", meaning: "Open questions of all your runs" }],
+    examples: [{ line: "runs inbox", meaning: "Pending approvals of all your runs" }],
     load: async () => (await import("./inbox.ts")).showInbox,
   },
   {

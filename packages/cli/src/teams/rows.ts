@@ -25,8 +25,11 @@ export const teamCommands: readonly Command[] = [
     name: "teams create",
     group,
     summary: "Create a team. You become its owner.",
-    arguments: [{ ...team, meaning: "Name of the team, unlike every username." }],
-    options: { owner: { type: "text", value: "USERNAME", meaning: "Another first owner, for admins." }, ...usual },
+    arguments: [{ ...team, meaning: "Name of the team. Users and teams share one set of names." }],
+    options: {
+      owner: { type: "text", value: "USERNAME", meaning: "First owner instead of you, for admins." },
+      ...usual,
+    },
     examples: [{ line: "teams create lab", meaning: "Create the team lab" }],
     load: async () => (await import("./teams.ts")).createTeam,
   },

@@ -17,7 +17,7 @@ export async function listTeams(context: Context): Promise<number> {
       { title: "balance", value: ({ balance }) => money(balance) },
       { title: "plan", value: ({ plan }) => plan },
     ],
-    "You are in no team.",
+    "You are not in a team.",
   );
 }
 

@@ -125,7 +125,7 @@ function PlanForm({ plan, onDone }: { plan: PlanRecord | undefined; onDone(): vo
       </Field>
       <Field
         label="Storage (MB)"
-        hint="Uploads, drives and stored responses of each user. Leave empty for the server's default; 0 means unlimited."
+        hint="Uploads, drives, stored responses and files of batches of each user. Leave empty for the server's default; 0 means unlimited."
         error={issues.storage ?? errors.of.storage_bytes}
       >
         {(control) => (

@@ -44,5 +44,5 @@ const columns: Column<InboxConfirmation>[] = [
 ];
 
 export function AnsweredTable({ rows }: { rows: readonly InboxConfirmation[] }) {
-  return <Table label="Answered questions" rows={rows} keyOf={({ id }) => id} columns={columns} />;
+  return <Table label="Answered tool calls" rows={rows} keyOf={({ id }) => id} columns={columns} />;
 }

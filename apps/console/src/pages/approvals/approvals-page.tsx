@@ -25,7 +25,7 @@ export function ApprovalsPage() {
   return (
     <Page
       title="Approvals"
-      lead="Questions of your runs: tools that agents may call only after you agree."
+      lead="Tool calls that your agents make only after you approve them."
       actions={<NotifyButton />}
     >
       <Tabs
@@ -80,7 +80,7 @@ function Approvals({ status }: { status: ConfirmationStatus }) {
         (rows) => (
           <AnsweredTable rows={rows} />
         ),
-        <Empty title={`No ${status} questions`} />,
+        <Empty title={`No ${status} tool calls`} />,
       )}
     </Panel>
   );

@@ -19,7 +19,7 @@ export function PendingApprovals() {
       <header className="flex flex-wrap items-center justify-between gap-2 rounded-t-lg border-warn/40 border-b bg-warn-soft px-4 py-2.5">
         <h2 className="flex items-center gap-2 font-semibold">
           <Hand size={15} />
-          {total_count === 1 ? "1 run needs your answer" : `${total_count} questions need your answer`}
+          {total_count === 1 ? "1 tool call needs your approval" : `${total_count} tool calls need your approval`}
         </h2>
         {total_count > shownAtOnce && <TextLink to="/approvals">View all</TextLink>}
       </header>

@@ -62,9 +62,9 @@ function BatchPanels({ batch }: { batch: BatchRecord }) {
         </div>
       </Panel>
       {errors && (
-        <Panel title="Problems of the input file" flush>
+        <Panel title="Problems in the input file" flush>
           <Table
-            label="Problems of the input file"
+            label="Problems in the input file"
             rows={errors.data}
             keyOf={({ line, code }) => `${line} ${code}`}
             columns={[

@@ -9,6 +9,6 @@ export function StorageUsed({ resource }: { resource: "files" | "drives" }) {
   const { used_bytes, allowed_bytes } = data.storage;
   const allowed = allowed_bytes === null ? "" : ` of ${bytes(allowed_bytes)}`;
   return (
-    <p className="text-muted text-sm">{`Storage used: ${bytes(used_bytes)}${allowed} (uploads, drives and stored responses).`}</p>
+    <p className="text-muted text-sm">{`Storage used: ${bytes(used_bytes)}${allowed} (uploads, drives, stored responses and files of batches).`}</p>
   );
 }

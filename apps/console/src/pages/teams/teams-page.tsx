@@ -65,7 +65,7 @@ export function TeamsPage() {
           columns={columns}
           keyOf={({ id }) => id}
           onPage={(to, how) => void navigate({ to: "/teams", search: { page: to }, ...how })}
-          empty={<Empty title="You are in no team">Create one, or ask the owner of a team to add you.</Empty>}
+          empty={<Empty title="You are not in a team">Create one, or ask the owner of a team to add you.</Empty>}
         />
       </Panel>
     </Page>

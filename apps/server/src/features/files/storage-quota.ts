@@ -2,7 +2,7 @@ import type { Sql } from "../../engines/database/database.ts";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import type { FilesDeps } from "./files-deps.ts";
 
-/** Bytes of a user in uploads, drives and stored responses. Outputs of predictions do not count. */
+/** Bytes of a user in uploads, drives, stored responses and files of batches. Outputs of predictions do not count. */
 export interface Storage {
   used: number;
   /** Undefined: unlimited. */
@@ -33,7 +33,7 @@ export function bytesLeft({ used, allowed }: Storage): number | undefined {
 }
 
 export function quotaExceeded({ used, allowed = 0 }: Storage): Fault {
-  const msg = `You store ${used} of the ${allowed} bytes that your plan allows, uploads, drives and stored responses together. Delete some of them, or ask the operator for a larger quota.`;
+  const msg = `You store ${used} of the ${allowed} bytes that your plan allows, uploads, drives, stored responses and files of batches together. Delete some of them, or ask the operator for a larger quota.`;
   return fault("storage_quota_exceeded", msg, { ctx: { max_size: allowed, stored: used } });
 }
 
