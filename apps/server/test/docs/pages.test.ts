@@ -134,8 +134,7 @@ test.runIf(hasCurl)("the README paints a picture, streams an answer and runs an 
   const picture = await readFile(join(cwd, "first.jpg"));
   expect(picture.subarray(0, 3).toString("hex")).toBe("ffd8ff");
   expect(printed.join("\n")).toContain("408");
-  expect(await readFile(join(cwd, "completion.json"), "utf8")).toContain("6 * 7 = 42");
-  expect(JSON.parse(printed.findLast((line) => line.startsWith("{")) ?? "")).toMatchObject({ status: "done" });
+  expect(printed).toEqual(expect.arrayContaining(["run_javascript: [1,4,9]", "6 * 7 = 42"]));
 });
 
 test.runIf(hasCurl)("the signature check of the guide accepts a delivery, and nothing else", async () => {
