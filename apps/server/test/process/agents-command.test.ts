@@ -115,8 +115,8 @@ test("without a terminal, an approval ends the command, and another command give
   const followed = await gantry(["runs", "follow", runId]);
   expect([followed.code, followed.stdout]).toEqual([0, "It is 42.\n"]);
   expect(followed.stderr).toMatch(/\? run_javascript was approved\n→ run_javascript .*\n← run_javascript: 42\n/);
-  const again = await gantry(["runs", "reject", runId]);
-  expect([again.code, again.stderr]).toEqual([1, `The run ${runId} has no open question.\n`]);
+  const again = await gantry(["runs", "deny", runId]);
+  expect([again.code, again.stderr]).toEqual([1, `The run ${runId} does not wait for an approval.\n`]);
 
   runs.llm.script = inTurn(call, { text: "Still 42." });
   expect((await gantry(["agents", "run", agentId, "--yes"])).stdout).toBe("Still 42.\n");
@@ -126,8 +126,8 @@ test("without a terminal, an approval ends the command, and another command give
   runs.llm.script = inTurn(call, { text: "Denied, then." });
   const queued = (await gantry(["agents", "run", agentId, "--queue"])).stdout.trim();
   await waitFor("the question", async () => (await runs.confirmations(queued)).length === 1);
-  const rejected = await gantry(["runs", "reject", queued, "--reason", "Not today", "--json"]);
-  expect(JSON.parse(rejected.stdout)).toMatchObject({ status: "denied", reason: "Not today" });
+  const denied = await gantry(["runs", "deny", queued, "--reason", "Not today", "--json"]);
+  expect(JSON.parse(denied.stdout)).toMatchObject({ status: "denied", reason: "Not today" });
   expect((await gantry(["runs", "follow", queued])).stdout).toBe("Denied, then.\n");
 }, 120_000);
 

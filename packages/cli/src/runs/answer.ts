@@ -4,7 +4,7 @@ import { describeFailure, exitCodes, Failure, wrongArguments } from "../frame/fa
 import { pendingOf, printPending } from "./pending.ts";
 
 export const approve = (context: Context): Promise<number> => answer(context, "approve");
-export const reject = (context: Context): Promise<number> => answer(context, "deny");
+export const deny = (context: Context): Promise<number> => answer(context, "deny");
 
 async function answer(context: Context, how: "approve" | "deny"): Promise<number> {
   const { out } = context;
@@ -30,10 +30,10 @@ async function answer(context: Context, how: "approve" | "deny"): Promise<number
   return answered.length > 0 ? exitCodes.partly : exitCodes.failed;
 }
 
-/** Which question is meant, if it is not named. */
+/** The one that is pending, if none is named. */
 async function openOnes(context: Context, runId: string): Promise<string[]> {
   const pending = await pendingOf(await context.client(), runId);
-  if (pending.length === 0) throw new Failure(`The run ${runId} has no open question.`);
+  if (pending.length === 0) throw new Failure(`The run ${runId} does not wait for an approval.`);
   if (pending.length === 1 || context.flag("all")) return pending.map(({ id }) => id);
   printPending(context.out.note, runId, pending);
   throw wrongArguments(`The run waits for ${pending.length} approvals. Name one of them, or add --all.`);

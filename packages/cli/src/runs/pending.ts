@@ -17,6 +17,6 @@ export function printPending(
     print(`${confirmation.id}: ${confirmation.tool}${by}`);
     for (const line of previewLines(confirmation)) print(`  ${line}`);
     print(`  Approve: gantry runs approve ${runId} ${confirmation.id}`);
-    print(`  Reject:  gantry runs reject ${runId} ${confirmation.id}`);
+    print(`  Deny:    gantry runs deny ${runId} ${confirmation.id}`);
   }
 }

@@ -16,12 +16,12 @@ export const followCodes = {
   130: "Interrupted with Ctrl+C.",
 };
 
-const answer = (verb: "approve" | "reject", done: string): Command => ({
+const answer = (verb: "approve" | "deny", done: string): Command => ({
   name: `runs ${verb}`,
   group,
-  summary: `${verb === "approve" ? "Approve" : "Reject"} what a run asks for.`,
-  details: `Without CONFIRMATION, the run must have one open question. ${done}`,
-  arguments: [run, { name: "CONFIRMATION", meaning: "Id of the question. See gantry runs inbox.", optional: true }],
+  summary: `${verb === "approve" ? "Approve" : "Deny"} what a run asks for.`,
+  details: `Without CONFIRMATION, the run must wait for one approval only. ${done}`,
+  arguments: [run, { name: "CONFIRMATION", meaning: "Id of the confirmation. See gantry runs inbox.", optional: true }],
   options: {
     reason: { type: "text", value: "TEXT", meaning: "Reason, which the agent sees." },
     all: { type: "flag", meaning: "Answer all pending approvals of the run." },
@@ -30,7 +30,7 @@ const answer = (verb: "approve" | "reject", done: string): Command => ({
   examples: [
     {
       line: `runs ${verb} run_123`,
-      meaning: `${verb === "approve" ? "Approve" : "Reject"} the open question of a run`,
+      meaning: `${verb === "approve" ? "Approve" : "Deny"} the tool call that a run waits for`,
     },
   ],
   codes: { 3: "With --all: some questions could not be answered." },
@@ -89,7 +89,7 @@ export const runCommands: readonly Command[] = [
     load: async () => (await import("./follow.ts")).follow,
   },
   answer("approve", "The tool then runs with exactly the arguments shown."),
-  answer("reject", "The agent learns that the call was denied, and goes on."),
+  answer("deny", "The agent learns that the call was denied, and goes on."),
   {
     name: "runs inbox",
     group,
