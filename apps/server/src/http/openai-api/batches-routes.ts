@@ -15,7 +15,8 @@ export const batchesRoutes: DoorRoutes = (app, { batches }) => {
   route(app, createBatch, async ({ caller, body, request }) => {
     const { input_file_id: inputFileId, endpoint, metadata = null } = body;
     if (isRecord(request.body) && request.body.output_expires_after != null) throw neverExpires("output_expires_after");
-    const { keepsInput: keepsInputs } = originOf(request);
+    // A person who acts for a team may have opted out, and the lines run with the key of the member.
+    const keepsInputs = caller.keepsInputs && originOf(request).keepsInput;
     const { baseUrl } = request;
     const batch = await batches.create({ caller, endpoint, inputFileId, metadata, baseUrl, keepsInputs });
     return batchToWire(batch);

@@ -246,6 +246,23 @@ test("Gantry-Keep-Input: false on a batch holds for all its lines", async () => 
   expect(await keptOf(secretive.id)).toEqual([false, false]);
 });
 
+test("a person's key that keeps no inputs keeps none in batches of a team either", async () => {
+  const owner = await gantry.newUser("discreet");
+  await gantry.call("POST", "/api/v2/teams", { json: { name: "quiet", owner: "discreet" } });
+  await gantry.call("POST", "/api/v2/admin/users/quiet/credits", { json: { amount: 1, reason: "test" } });
+  const { key } = (await gantry.call("POST", "/api/v2/keys", { key: owner, json: { keep_inputs: false } })).body;
+  const headers = { "x-gantry-team": "quiet" };
+  const form = { purpose: "batch", file: new Blob([JSON.stringify(chatLine(model, "hushed"))]) };
+  const input = (await gantry.call("POST", "/v1/files", { key, headers, form })).body.id;
+  const json = { input_file_id: input, endpoint: "/v1/chat/completions", completion_window: "24h" };
+  const { id } = (await gantry.call("POST", "/v1/batches", { key, headers, json })).body;
+  const ended = async () => (await gantry.call("GET", `/v1/batches/${id}`, { key, headers })).body.completed_at;
+  await expect.poll(ended, { timeout: 10_000 }).toEqual(expect.any(Number));
+  const rows = await gantry.database.sql`
+    select p.input from ended_predictions p join batch_lines l on l.prediction_id = p.id where l.batch_id = ${id}`;
+  expect(rows).toEqual([{ input: null }]);
+});
+
 test("files are read, kept while a batch needs them, and deleted", async () => {
   let release = () => {};
   chat.pause = (text) => (text === "slow" ? new Promise((resolve) => (release = resolve)) : Promise.resolve());
