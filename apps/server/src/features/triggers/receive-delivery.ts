@@ -29,7 +29,7 @@ export interface Received {
 class AcceptedBefore extends Error {}
 
 /** Credentials of the sender are not for prompts. */
-const hiddenHeaders = /^(authorization|cookie|proxy-.*|x-api-key)$/;
+const hiddenHeaders = /^(authorization|cookie|proxy-.*)$|api-?key|token|secret|password/;
 
 /**
  * Starts one run for a delivery. The row of the delivery is written with the run, so that of several deliveries with one

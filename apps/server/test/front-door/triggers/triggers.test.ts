@@ -268,13 +268,14 @@ describe("input", () => {
         missing: "{{body.nothing}}",
         nested: { event: "{{headers.x-github-event}}", from: ["{{query.source}}", "{{body.nothing}}"] },
         fixed: 3,
-        proto: "{{body.constructor.name}}{{headers.authorization}}",
+        proto: "{{body.constructor.name}}{{headers.authorization}}{{headers.x-gitlab-token}}",
       },
     });
     const body = { issue: { number: 12, title: "It <breaks>", labels: [{ name: "bug" }] } };
     const { body: accepted } = await send(`${trigger.url}?source=repo`, body, {
       "x-github-event": "issues",
       authorization: "Bearer hidden",
+      "x-gitlab-token": "hidden",
     });
     expect((await run(accepted.run_id)).input).toEqual({
       title: "Issue 12: It <breaks>",
