@@ -150,5 +150,14 @@ const defaults = {
 
 function repeatedOf(body: Body, known: Record<string, unknown>): Record<string, unknown> {
   const given = Object.entries(defaults).map(([name, usual]) => [name, body[name] ?? usual]);
-  return { ...Object.fromEntries(given), ...known };
+  const repeated = { ...Object.fromEntries(given), ...known };
+  return Array.isArray(repeated.tools) ? { ...repeated, tools: repeated.tools.map(withoutCredentials) } : repeated;
+}
+
+/** Responses are stored, exported, and read by others of a team. */
+function withoutCredentials(tool: unknown): unknown {
+  if (!isRecord(tool) || tool.type !== "mcp") return tool;
+  const { authorization: _token, headers: _tokens, server_url: address, ...shown } = tool;
+  const url = URL.parse(String(address));
+  return url === null ? shown : { ...shown, server_url: `${url.origin}${url.pathname}` };
 }

@@ -38,6 +38,16 @@ async function refused(work: Promise<unknown>): Promise<InstanceType<typeof Open
 const said = () => llm.requests.at(-1)?.messages.map(({ role, content }) => `${role}: ${content}`);
 
 describe("a stored response", () => {
+  test("has no credentials of tool servers", async () => {
+    llm.script = () => ({ text: "Hello." });
+    const server = { type: "mcp" as const, server_label: "docs", server_url: "https://example.com/mcp?key=SECRET" };
+    const tools = [{ ...server, authorization: "SECRET", headers: { "x-key": "SECRET" } }];
+    const made = await client.responses.create({ model, input: "Hi.", tools });
+    expect(made.tools).toEqual([{ ...server, server_url: "https://example.com/mcp" }]);
+    const stored = await gantry.database.sql`select request::text from responses where id = ${made.id}`;
+    expect(JSON.stringify([made, await client.responses.retrieve(made.id), stored])).not.toContain("SECRET");
+  });
+
   test("is continued on another node, with everything before it", async () => {
     llm.script = inTurn({ text: "Hello Ada." }, { text: "Ada." }, { text: "You are Ada." });
     const first = await client.responses.create({ model, input: "I am Ada.", instructions: "Be brief." });
