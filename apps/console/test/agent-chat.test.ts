@@ -136,6 +136,28 @@ test("tools are folded, confirmations are answered in the chat, and other inputs
   await conversation(page).getByText("Still 42.").waitFor();
 }, 120_000);
 
+test("a message that is still on its way does not call its sender back", async ({ gantry, page }) => {
+  await putModel(gantry, "llm", textModel(llm.url));
+  const agent = await putAgent(gantry, { name: "Far", input_schema: question, model: "admin/llm" });
+  llm.script = inTurn({ text: "Arrived." });
+  const held = Promise.withResolvers<void>();
+  await page.route(`**/v1/agents/${agent}/runs`, async (route) => {
+    const response = await route.fetch();
+    await held.promise;
+    await route.fulfill({ response });
+  });
+  await page.goto(`/console/agents/${agent}/chat`);
+  const started = page.waitForResponse(`**/v1/agents/${agent}/runs`);
+  await send(page, "Hello");
+  await page.getByRole("link", { name: "Drives", exact: true }).click();
+  await page.getByRole("heading", { name: "Drives", level: 1 }).waitFor();
+  held.resolve();
+  await (await started).finished();
+  await page.getByRole("link", { name: "Runs", exact: true }).click();
+  await page.getByRole("table", { name: "Runs" }).getByText("Far").first().waitFor();
+  expect(new URL(page.url()).pathname).toBe("/console/runs");
+});
+
 test("a failed answer says what to do, and an unknown chat can be left", async ({ gantry, pageOf, task }) => {
   await putModel(gantry, "llm", textModel(llm.url));
   const attempt = task.result?.retryCount ?? 0;

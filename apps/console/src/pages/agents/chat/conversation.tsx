@@ -8,6 +8,7 @@ import { Waiting } from "../../../ui/chat/chat-parts.tsx";
 import { FollowEnd } from "../../../ui/markdown/follow-end.tsx";
 import { Empty, Failure, Loading } from "../../../ui/notice.tsx";
 import { useIdempotentMutation } from "../../../ui/use-idempotent-mutation.ts";
+import { useIsShown } from "../../../ui/use-is-shown.ts";
 import { runQuery } from "../../runs/run-queries.ts";
 import { isOver } from "../../runs/run-status.tsx";
 import { chatFields } from "./chat-input.rules.ts";
@@ -39,6 +40,7 @@ interface ConversationProps {
 export function Conversation({ target, thread, isStored, onStarted, children }: ConversationProps) {
   const fields = chatFields(target.schema);
   const queries = useQueryClient();
+  const isShown = useIsShown();
   const stored = useInfiniteQuery({ ...threadQuery(thread), enabled: isStored });
   /** Runs that were started here, until the thread contains them. */
   const [started, setStarted] = useState<readonly ThreadTurn[]>([]);
@@ -61,7 +63,7 @@ export function Conversation({ target, thread, isStored, onStarted, children }: 
       queries.setQueryData(runQuery(run.id).queryKey, run);
       setStarted((before) => [...before, turnOf(run)]);
       setAsked(undefined);
-      onStarted();
+      if (isShown()) onStarted();
       await queries.invalidateQueries({ queryKey: ["threads"] });
     },
     onError(_error, input) {

@@ -9,6 +9,7 @@ import { fieldErrors } from "../../../ui/field-errors.rules.ts";
 import { MayHaveSucceeded } from "../../../ui/may-have-succeeded.tsx";
 import { Failure } from "../../../ui/notice.tsx";
 import { useIdempotentMutation } from "../../../ui/use-idempotent-mutation.ts";
+import { useIsShown } from "../../../ui/use-is-shown.ts";
 import { AgentInput, useAgentInput } from "./agent-input.tsx";
 import { limitsOf, noLimits } from "./run-limits.rules.ts";
 import { RunLimits } from "./run-limits.tsx";
@@ -36,6 +37,7 @@ export function RunForm({ agent, schema, label, body, initial, send, onStarted, 
   const [limitsFault, setLimitsFault] = useState<string>();
   const queries = useQueryClient();
   const navigate = useNavigate();
+  const isShown = useIsShown();
   const starting = useIdempotentMutation({
     meta: { showsFailure: true },
     send: (wanted: CreateRunBody, idempotencyKey): Promise<{ id: string }> =>
@@ -43,7 +45,7 @@ export function RunForm({ agent, schema, label, body, initial, send, onStarted, 
     async onSuccess({ id }) {
       if (onStarted) return onStarted(id);
       await queries.invalidateQueries({ queryKey: ["runs"] });
-      await navigate({ to: "/runs/$runId", params: { runId: id } });
+      if (isShown()) await navigate({ to: "/runs/$runId", params: { runId: id } });
     },
     // The failure may be a changed price, which must be shown before the next attempt.
     onError: () => queries.invalidateQueries({ queryKey: ["marketplace"] }),
