@@ -24,7 +24,7 @@ export { deletePasswordResets } from "./passwords/password-store.ts";
 export type { SignedIn } from "./passwords/passwords.ts";
 export { passwordResetUrl } from "./passwords/resets.ts";
 export type { Plan } from "./plans.ts";
-export { andOfKeys, ofKeys } from "./scope-store.ts";
+export { andOfKeys, ofKeys, rowsOfKeys } from "./scope-store.ts";
 export type { Session } from "./session-list.ts";
 export { revokeEndedSessions } from "./sessions.ts";
 export { deleteSignInLinks, signInUrl } from "./sign-in-links.ts";

@@ -13,7 +13,7 @@ import {
   withinSums,
 } from "./time.rules.ts";
 import { cutParameters, readFromOneSnapshot, selectMarks } from "./time-store.ts";
-import { usageIn } from "./usage.ts";
+import { usageRows } from "./usage.ts";
 
 export interface ExpensesRequest {
   /** Default: 7 days ago. */
@@ -97,8 +97,8 @@ export function expensesOfUser(sql: Sql, userId: string, cut: TimeCut): Query {
 /** The expenses of one key. Sums exist for users only, so rows are added up. */
 export function expensesOfKey(sql: Sql, scope: Scope, span: Span): Query {
   return sql`
-      select model_name, count(*) as n, sum(price_micros) as spent from usage
-      where ${usageIn(sql, scope, span)} and price_micros > 0 group by model_name`;
+      select model_name, count(*) as n, sum(price_micros) as spent
+      from ${usageRows(sql, scope, span, { only: sql`and price_micros > 0` })} group by model_name`;
 }
 
 export async function sumExpenses(

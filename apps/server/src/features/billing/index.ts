@@ -26,7 +26,7 @@ export {
   type UsageMarks,
 } from "./time.rules.ts";
 export { micros1970, readFromOneSnapshot, selectMarks, timeParameter } from "./time-store.ts";
-export { exportUsage, type UsageRow, usageIn } from "./usage.ts";
+export { exportUsage, type UsageRow, usageRows } from "./usage.ts";
 export { findCall, listCalls, type SearchedCalls, type UsageFilter } from "./usage-calls.ts";
 export { detailUsage } from "./usage-details.ts";
 export { ensureUsagePartitions } from "./usage-partitions.ts";

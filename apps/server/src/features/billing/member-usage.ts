@@ -4,7 +4,7 @@ import type { Micros } from "../../kernel/money.ts";
 import { everythingOf } from "../accounts/index.ts";
 import { momentOfMicros, spanOf, type TimeRange, withinRows } from "./time.rules.ts";
 import { readFromOneSnapshot, selectMarks } from "./time-store.ts";
-import { usageIn } from "./usage.ts";
+import { usageRows } from "./usage.ts";
 
 export interface MemberUsage {
   /** Null: no member started it. */
@@ -35,15 +35,15 @@ export async function readMemberUsage(
       throw fault("value_error", text, { loc: ["query", "from_date"] });
     }
     const rows = tx`
-      (select * from usage where ${usageIn(tx, everythingOf(teamId), withinRows(span, marks))}) u
-      left join api_keys k on k.id = u.key_id left join users person on person.id = k.member_id
+      ${usageRows(tx, everythingOf(teamId), withinRows(span, marks))}
+      left join api_keys k on k.id = usage.key_id left join users person on person.id = k.member_id
       ${memberId === undefined ? tx`` : tx`where k.member_id = ${memberId}`}`;
     const entries = await tx<(MemberUsage & { total: number })[]>`
-      select person.username as member, count(*) filter (where not is_sale(u.model_name))::int as requests,
-        count(*) filter (where u.status >= 400 and u.status <> 499)::int as errors,
-        coalesce(sum(u.input_tokens), 0)::bigint as "inputTokens",
-        coalesce(sum(u.output_tokens), 0)::bigint as "outputTokens",
-        sum(u.price_micros)::bigint as spent, (count(*) over ())::int as total
+      select person.username as member, count(*) filter (where not is_sale(usage.model_name))::int as requests,
+        count(*) filter (where usage.status >= 400 and usage.status <> 499)::int as errors,
+        coalesce(sum(usage.input_tokens), 0)::bigint as "inputTokens",
+        coalesce(sum(usage.output_tokens), 0)::bigint as "outputTokens",
+        sum(usage.price_micros)::bigint as spent, (count(*) over ())::int as total
       from ${rows} group by person.username order by spent desc, person.username limit ${limit} offset ${offset}`;
     if (entries[0] || offset === 0) return { entries, total: entries[0]?.total ?? 0 };
     const [{ total }] = await tx<[{ total: number }]>`

@@ -1,9 +1,9 @@
 import type { Database, Sql } from "../../engines/database/database.ts";
-import { andOfKeys, type Scope } from "../accounts/index.ts";
+import type { Scope } from "../accounts/index.ts";
 import { type Moment, type Span, spanOf, type TimeRange, withinRows } from "./time.rules.ts";
-import { momentOf, readFromOneSnapshot, selectMarks, timeParameter } from "./time-store.ts";
+import { momentOf, readFromOneSnapshot, selectMarks } from "./time-store.ts";
 import { type PageRange, readTimedPage } from "./timed-pages.ts";
-import { type UsageRow, usageFields, usageIn, usageOf } from "./usage.ts";
+import { newest, type UsageRow, usageFields, usageOf, usageRows } from "./usage.ts";
 
 export interface UsageFilter {
   modelName?: string | undefined;
@@ -54,7 +54,8 @@ export async function listCalls(
 
 function selectCalls(sql: Sql, scope: Scope, span: Span, { limit, offset }: PageRange): Promise<UsageRow[]> {
   return sql<UsageRow[]>`
-    select ${usageFields(sql)} from usage where ${usageIn(sql, scope, span)} and ${isCall(sql)}
+    select ${usageFields(sql)}
+    from ${usageRows(sql, scope, span, { only: sql`and ${isCall(sql)}`, most: newest(sql, limit + offset) })}
     order by usage.created_at desc, usage.request_id desc limit ${limit} offset ${offset}`;
 }
 
@@ -70,11 +71,11 @@ function searchCalls(
     const [, marks] = await Promise.all([readFromOneSnapshot(tx), selectMarks(tx, scope.userId)]);
     const span = withinRows(spanOf(range, marks.now), marks);
     // Keys and runs have indexes of their own.
-    const searched = tx`
-      select * from usage where ${usageIn(tx, scope, span)} and ${isCall(tx)}
-        ${keyId === undefined ? tx`` : tx`and key_id = ${keyId}`}
-        ${runId === undefined ? tx`` : tx`and run_id = ${runId}`}
-      order by created_at desc, request_id desc limit ${mostSearched}`;
+    const only = tx`
+      and ${isCall(tx)} ${keyId === undefined ? tx`` : tx`and key_id = ${keyId}`}
+      ${runId === undefined ? tx`` : tx`and run_id = ${runId}`}`;
+    const most = newest(tx, mostSearched);
+    const searched = tx`select * from ${usageRows(tx, scope, span, { only, most })} ${most}`;
     // Two queries, because the page stops reading when it is full.
     const [entries, [figures]] = await Promise.all([
       tx<UsageRow[]>`
@@ -104,19 +105,11 @@ function withStatus(sql: Sql, status: NonNullable<UsageFilter["status"]>) {
 }
 
 /** The usage of one prediction. Ids begin with the time of creation, and the row is dated by the end. */
-export async function findCall(
-  sql: Sql,
-  { userId, onlyKeyIds }: Scope,
-  id: string,
-  createdAt: Date,
-): Promise<UsageRow | undefined> {
+export async function findCall(sql: Sql, scope: Scope, id: string, createdAt: Date): Promise<UsageRow | undefined> {
+  const span = { from: (createdAt.getTime() - clockSkewMs) * 1000, to: Number.POSITIVE_INFINITY };
+  const most = sql`order by created_at limit ${mostSearched}`;
   const [row] = await sql<UsageRow[]>`
-    select ${usageFields(sql)} from (
-      select * from usage
-      where user_id = ${userId} ${andOfKeys(sql, { onlyKeyIds }, sql`key_id`)}
-        and created_at >= ${timeParameter((createdAt.getTime() - clockSkewMs) * 1000)}::text::timestamptz
-      order by created_at limit ${mostSearched}
-    ) u where u.request_id = ${id}`;
+    select ${usageFields(sql)} from (select * from ${usageRows(sql, scope, span, { most })} ${most}) u where u.request_id = ${id}`;
   return row;
 }
 

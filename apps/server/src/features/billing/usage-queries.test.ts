@@ -5,7 +5,7 @@ import { everythingOf } from "../accounts/index.ts";
 import { type PastRequest, writePast, writeUser } from "./books.fixture.ts";
 import { readExpenses } from "./expenses.ts";
 import { momentOfMicros } from "./time.rules.ts";
-import { exportUsage, listUsage, type UsageRow } from "./usage.ts";
+import { exportUsage, listUsage, selectUsage, type UsageRow } from "./usage.ts";
 import { ensureUsagePartitions } from "./usage-partitions.ts";
 import { closeUsageDays } from "./usage-upkeep.ts";
 import { verifyLedger } from "./verify-ledger.ts";
@@ -233,4 +233,34 @@ describe("edges", () => {
     const expenses = await readExpenses(database, everythingOf(eve), { start: undefined, end: undefined, page: 1 });
     expect(expenses).toMatchObject({ models: [], totalModels: 0, totalPages: 0, totalRequests: 0, totalSpent: 0 });
   });
+});
+
+it("the list of a member that did little does not read the usage of the team", async () => {
+  const lab = await writeUser(database, "lab");
+  const keys = ["key_busy", "key_idle", "key_none"];
+  await database.sql`
+    insert into api_keys (id, user_id, public, secret_hash, name, created_at, member_id)
+    select id, ${lab}, lpad(id, 12, 'x'), sha256('x'), '', now(), case when id = 'key_busy' then ${ann} else ${bob} end
+    from unnest(${keys}::text[]) id`;
+  const at = (n: number) => momentOfMicros(now - 40 * 24 * hour + n * 1_000_000);
+  const ids = await writePast(
+    database,
+    Array.from({ length: 8_000 }, (_, n) => ({ userId: lab, at: at(n), keyId: n < 3 ? "key_idle" : "key_busy" })),
+  );
+  await database.sql`analyze usage, api_keys`;
+  const idle = { userId: lab, onlyKeyIds: { teamId: lab, memberId: bob, seatId: "key_none" } };
+  const span = { from: 0, to: Number.POSITIVE_INFINITY };
+  const [rows, read] = await database.transaction(async (tx) => {
+    const found = await selectUsage(tx, idle, span, { limit: 2, offset: 1 });
+    const [row] = await tx<[{ read: number }]>`
+      select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read from pg_stat_xact_user_tables
+      where relname like 'usage%'`;
+    return [found, row.read];
+  });
+  expect(rows.map(({ requestId }) => requestId)).toEqual([ids[1], ids[0]]);
+  expect(read).toBeLessThan(100);
+  let exported = 0;
+  const all = { from: undefined, to: undefined };
+  for await (const portion of await exportUsage(database, idle, all)) exported += portion.length;
+  expect([exported, (await listUsage(database, idle, all, { limit: 20, offset: 0 })).total]).toEqual([3, 3]);
 });

@@ -1,6 +1,6 @@
 import type { Database, Sql } from "../../engines/database/database.ts";
 import type { Micros } from "../../kernel/money.ts";
-import { andOfKeys, type Scope } from "../accounts/index.ts";
+import { rowsOfKeys, type Scope } from "../accounts/index.ts";
 import { type Micros1970, type Moment, type Span, spanOf, type TimeRange, withinRows } from "./time.rules.ts";
 import { momentOf, readFromOneSnapshot, selectMarks, timeParameter } from "./time-store.ts";
 import { type PageRange, readTimedPage, type TimedList, type TimedPage } from "./timed-pages.ts";
@@ -86,13 +86,34 @@ export function usageOf(userId: string): TimedList {
   };
 }
 
-export const usageIn = (sql: Sql, { userId, onlyKeyIds }: Scope, span: Span) => sql`
-  user_id = ${userId} ${andOfKeys(sql, { onlyKeyIds }, sql`key_id`)}
-  and created_at >= ${timeParameter(span.from)}::text::timestamptz
-  and created_at < ${timeParameter(span.to)}::text::timestamptz`;
+type Query = ReturnType<Sql>;
+
+/**
+ * The rows of a scope in a span, to be read as the table `usage`. `only` continues the condition. `most` is the order of the
+ * rows and how many of them the query reads at most.
+ */
+export function usageRows(
+  sql: Sql,
+  { userId, onlyKeyIds }: Scope,
+  span: Span,
+  { only = sql``, most = sql`offset 0` }: { only?: Query; most?: Query } = {},
+): Query {
+  const isByKey = onlyKeyIds !== null && typeof onlyKeyIds !== "string";
+  return sql`${rowsOfKeys(
+    sql,
+    { onlyKeyIds },
+    (ofKeys) => sql`
+      select * from usage
+      where user_id = ${userId} ${ofKeys} and created_at >= ${timeParameter(span.from)}::text::timestamptz
+        and created_at < ${timeParameter(span.to)}::text::timestamptz ${only} ${isByKey ? most : sql``}`,
+  )} usage`;
+}
+
+/** The order of lists, and how many rows they read. */
+export const newest = (sql: Sql, rows: number): Query => sql`order by created_at desc, request_id desc limit ${rows}`;
 
 export async function countUsage(sql: Sql, scope: Scope, span: Span): Promise<number> {
-  const [row] = await sql<{ total: number }[]>`select count(*) as total from usage where ${usageIn(sql, scope, span)}`;
+  const [row] = await sql<{ total: number }[]>`select count(*) as total from ${usageRows(sql, scope, span)}`;
   return row?.total ?? 0;
 }
 
@@ -103,25 +124,25 @@ export async function selectUsage(
   { limit, offset }: { limit: number; offset: number },
 ): Promise<UsageRow[]> {
   return sql<UsageRow[]>`
-    select ${usageFields(sql)} from usage where ${usageIn(sql, scope, span)}
+    select ${usageFields(sql)} from ${usageRows(sql, scope, span, { most: newest(sql, limit + offset) })}
     order by usage.created_at desc, usage.request_id desc
     limit ${limit} offset ${offset}`;
 }
 
 export async function selectUsageAfter(
   sql: Sql,
-  { userId, onlyKeyIds }: Scope,
+  scope: Scope,
   since: Micros1970,
   last: UsageRow,
   limit: number,
 ): Promise<UsageRow[]> {
-  // Redundant, but needed to skip the partitions of other months.
+  // The first condition is redundant, but needed to skip the partitions of other months.
+  const only = sql`
+    and created_at <= ${last.createdAt}::text::timestamptz
+    and (created_at, request_id) < (${last.createdAt}::text::timestamptz, ${last.requestId})`;
+  const span = { from: since, to: Number.POSITIVE_INFINITY };
   return sql<UsageRow[]>`
-    select ${usageFields(sql)} from usage
-    where user_id = ${userId} ${andOfKeys(sql, { onlyKeyIds }, sql`key_id`)}
-      and created_at >= ${timeParameter(since)}::text::timestamptz
-      and created_at <= ${last.createdAt}::text::timestamptz
-      and (created_at, request_id) < (${last.createdAt}::text::timestamptz, ${last.requestId})
+    select ${usageFields(sql)} from ${usageRows(sql, scope, span, { only, most: newest(sql, limit) })}
     order by usage.created_at desc, usage.request_id desc
     limit ${limit}`;
 }

@@ -1,7 +1,7 @@
 import type { SeriesGroup, SeriesStep } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
 import type { Scope } from "../accounts/index.ts";
-import { type Micros1970, micros1970, timeParameter, type UsageMarks, usageIn } from "../billing/index.ts";
+import { type Micros1970, micros1970, timeParameter, type UsageMarks, usageRows } from "../billing/index.ts";
 import type { SeriesRequest, Steps } from "./plan.rules.ts";
 
 type Query = ReturnType<Sql>;
@@ -76,7 +76,7 @@ export function selectFromRows(sql: Sql, { whose, request, steps, marks }: Selec
   const span = { from: Math.max(steps.from, marks.horizon), to: steps.until };
   const { model, keyId, mode } = request;
   const rows = sql`
-    from usage where ${usageIn(sql, whose, span)} ${ofModel(sql, model)}
+    from ${usageRows(sql, whose, span)} where true ${ofModel(sql, model)}
       ${keyId === undefined ? sql`` : sql`and key_id = ${keyId}`} ${mode === undefined ? sql`` : sql`and route = ${mode}`}`;
   return addUp(sql, request, piecesOfRows(sql, request, steps, rows));
 }
