@@ -93,6 +93,7 @@ test(
     expect([again.code, again.stderr]).toEqual([2, `${first} already exists. Add --force to replace it.\n`]);
     const mixed = await run([...image, "--out", "-", "--json"]);
     expect([mixed.code, mixed.stdout]).toEqual([2, ""]);
+    expect((await run([...image, "--queue", "--out", inFolder("later.jpg")])).code).toBe(2);
     const withFile = await run([...image, `image=@${first}`, "--queue", "--wait", "--out", `${folder}/`]);
     expect([withFile.code, withFile.stdout]).toEqual([0, `${inFolder("image.jpg")}\n`]);
     for (const [field, reason] of [

@@ -20,6 +20,11 @@ export async function predict(context: Context): Promise<number> {
   const key = text("idempotency-key");
   if (flag("stream") && (flag("queue") || flag("wait"))) throw wrongArguments("Give --stream, or --queue and --wait.");
   if (flag("stream") && key !== undefined) throw wrongArguments("--idempotency-key does not work with --stream.");
+  if (flag("queue") && !flag("wait") && text("out") !== undefined) {
+    throw wrongArguments(
+      "A queued prediction has no result yet: add --wait, or give --out to gantry predictions wait.",
+    );
+  }
   if (text("webhook") !== undefined && !flag("queue")) throw wrongArguments("--webhook needs --queue.");
   const place = placeOfResult(context);
   const client = await context.client();
