@@ -36,6 +36,7 @@ export function serve(script: URL, env: Record<string, string> = {}): Promise<Se
   });
 
   function stop(): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
     return new Promise((resolve) => {
       child.removeAllListeners("exit");
       child.once("exit", () => resolve());
