@@ -79,7 +79,7 @@ export const errorTable = {
   file_download_error: field("The file that the field refers to could not be fetched."),
   // The run itself.
   content_policy_violation: run(422, false, "The prompt or an input was refused by the content checker."),
-  no_media_generated: run(422, false, "The run ended without producing any output."),
+  no_media_generated: run(422, false, "The model produced no output."),
   generation_cancelled: run(499, false, "The prediction was cancelled."),
   internal_server_error: run(500, true, "Gantry failed. Report the request id in the response to the operator."),
   downstream_service_error: run(

@@ -35,7 +35,7 @@ export async function readAuthorization(
   }
   const redirectUri = only(query, "redirect_uri");
   if (redirectUri === undefined || !client.redirectUris.some((own) => isSameRedirect(own, redirectUri))) {
-    const problem = "The app wants its answer at an address that it did not register (redirect_uri).";
+    const problem = "The app did not register the address to which it wants to return (redirect_uri).";
     return { problem };
   }
   const wrong = faultIn(query, base);

@@ -133,7 +133,7 @@ export function openSchedules({ database, cron, runs, agents }: SchedulesDeps): 
         return true;
       });
       if (!isCreated) {
-        throw fault("conflict", `You have ${mostSchedules} schedules, the most that are possible. Delete some first.`);
+        throw fault("conflict", `You have ${mostSchedules.toLocaleString("en")} schedules. Delete one first.`);
       }
       return find(caller, id);
     },

@@ -29,7 +29,7 @@ export function streamedFieldOf(output: ObjectSchema): string | undefined {
 }
 
 export function noMedia(): Fault {
-  return fault("no_media_generated", "The run ended without producing any output");
+  return fault("no_media_generated", "The model produced no output");
 }
 
 function fileListOf(output: ObjectSchema): string | undefined {

@@ -84,7 +84,7 @@ function withoutDropped({ fields }: OutputPlan, given: StoredOutput): StoredOutp
 }
 
 function noMedia(): Fault {
-  return fault("no_media_generated", "The run ended without producing any output");
+  return fault("no_media_generated", "The model produced no output");
 }
 
 function missing(name: string): Fault {

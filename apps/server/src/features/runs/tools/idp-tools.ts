@@ -11,7 +11,7 @@ const notAllowed =
 const confinedKey = "The API key that started this run is limited to some models and cannot use the identity connector";
 
 const plainMember =
-  "Only admins and owners of a team may let agents of others use its identity connector. The caller of this run is neither";
+  "Only admins and owners of a team may let agents of others use its identity connector. The caller of this run is a plain member";
 
 function refusalOf(scope: RunScope): string | undefined {
   if (scope.caller?.models !== null) return confinedKey;
