@@ -26,16 +26,6 @@ import { type Served, serve } from "./support/processes.ts";
 import { startRedis } from "./support/redis.ts";
 import { verdict } from "./support/verdict.ts";
 
-/**
- * Queued predictions from acceptance to their end: Gantry, woken by PostgreSQL and by RabbitMQ, with key, limits, funds,
- * usage and charge, beside BullMQ on a Redis that writes every change to disk (the same durability) and beside pg-boss on
- * the same PostgreSQL, both as bare services. The bare queue does nothing that a product needs beyond the two writes: it
- * shows what is left to win. The upstream answers at once, 64 jobs run at a time everywhere. Then what a long queue does to
- * acceptance and to claims.
- *
- *     node bench/async.ts [seconds] [rounds] [queued …]       5, 3, 1000 and 1000000 unless told
- */
-
 const [seconds = 5, rounds = 3, ...given] = process.argv.slice(2).map(Number);
 const queued = given.length > 0 ? given : [1_000, 1_000_000];
 const connections = 64;
