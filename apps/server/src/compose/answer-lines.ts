@@ -1,4 +1,5 @@
 import type { Database } from "../engines/database/database.ts";
+import type { Telemetry } from "../engines/telemetry/telemetry.ts";
 import type { Vault } from "../engines/vault/vault.ts";
 import type { Accounts } from "../features/accounts/index.ts";
 import { startBatches } from "../features/batches/index.ts";
@@ -29,6 +30,7 @@ export function startAnswering({
   predictions: Predictions;
   accounts: Accounts;
   protocolFiles: ProtocolFiles;
+  telemetry: Telemetry;
   isWorker: boolean;
 }): Answering {
   const responses = openResponses(deps);

@@ -104,7 +104,7 @@ export async function compose(
     const { newAdminKey, newSignInToken, adminId } = await accounts.bootstrap(config.GANTRY_ADMIN_KEY);
     await grantOpeningBalance(database, adminId, openingBalanceMicros);
     const secrets = openSecrets({ database, vault });
-    const parts = { config, database, log, secrets, waysOut, spoolDir, targets, found, pictures };
+    const parts = { config, database, log, telemetry, secrets, waysOut, spoolDir, targets, found, pictures };
     const catalogue = await openCatalogue(parts);
     const { models, providers } = catalogue;
     accounts.onUserChanged(models.forgetOwner);

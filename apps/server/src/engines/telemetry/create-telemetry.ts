@@ -76,6 +76,7 @@ export function createTelemetry({ log, net, version, role, nodeId, collector }: 
     within: tracer.within,
     resumed: tracer.resumed,
     inSpan: tracer.inSpan,
+    inTrace: tracer.inTrace,
     past: tracer.past,
     traceparent: tracer.traceparent,
     tracestate: tracer.tracestate,

@@ -157,6 +157,8 @@ export interface Telemetry {
   resumed(traceparent: string | null | undefined): Activity;
   /** Runs the work in a new span, if this activity is traced. A rejection marks the span as failed. */
   inSpan<T>(describe: () => SpanOptions, work: (span: Span) => Promise<T>): Promise<T>;
+  /** Runs work that no request began in a span that begins a trace. A rejection marks the span as failed. */
+  inTrace<T>(describe: () => SpanOptions, work: () => Promise<T>): Promise<T>;
   /** Records a span afterwards. Times in milliseconds since 1970. */
   past(describe: () => SpanOptions & { from: number; until: number }): void;
   /** The current span, to pass on. Undefined outside of a trace. */
@@ -192,6 +194,7 @@ export const noTelemetry: Telemetry = {
   within: (_activity, work) => work(),
   resumed: () => nowhere,
   inSpan: (_describe, work) => work(silentSpan),
+  inTrace: (_describe, work) => work(),
   past() {},
   traceparent: () => undefined,
   tracestate: () => undefined,

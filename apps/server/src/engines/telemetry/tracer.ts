@@ -27,7 +27,10 @@ export interface SpanSink {
 }
 
 export interface Tracer
-  extends Pick<Telemetry, "within" | "resumed" | "inSpan" | "past" | "traceparent" | "tracestate" | "traceId"> {
+  extends Pick<
+    Telemetry,
+    "within" | "resumed" | "inSpan" | "inTrace" | "past" | "traceparent" | "tracestate" | "traceId"
+  > {
   /** `end` records the first span. If nothing is recorded, the activity passes the parent on. */
   begin(traceparent: string | undefined, tracestate: string | undefined): Activity;
   end(activity: Activity, span: Omit<FinishedSpan, "context" | "until">): void;
@@ -119,6 +122,13 @@ export function createTracer(sink: SpanSink | undefined, ratio: number): Tracer 
       const outer = activities.getStore();
       if (!outer?.span?.sampled) return work(silentSpan);
       return recorded(sink, outer, childOf(outer.span), describe(), work);
+    },
+    inTrace(describe, work) {
+      if (!sink) return work();
+      const context = first(undefined);
+      const activity = activityOn(context);
+      if (!context?.sampled) return activities.run(activity, work);
+      return recorded(sink, activity, context, describe(), work);
     },
     past(describe) {
       const parent = sink && activities.getStore()?.span;

@@ -1,4 +1,5 @@
 import type { Database } from "../../engines/database/database.ts";
+import type { Telemetry } from "../../engines/telemetry/telemetry.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Accounts } from "../accounts/index.ts";
 import type { ProtocolFiles } from "../files/index.ts";
@@ -12,6 +13,7 @@ export interface BatchesDeps {
   predictions: Pick<Predictions, "accept" | "cancel">;
   accounts: Pick<Accounts, "callerOfKey">;
   protocol: BatchProtocol;
+  telemetry: Pick<Telemetry, "inTrace">;
 }
 
 /** Another node works on the batch, or it has ended. */

@@ -99,7 +99,7 @@ async function feedLine(
   line: UnfedLine,
   { caller, file, secondsLeft, signal }: Parameters<typeof feedLines>[3] & { caller: Caller },
 ): Promise<FedOne> {
-  const { database, predictions, protocol } = deps;
+  const { database, predictions, protocol, telemetry } = deps;
   const { predictionId } = line;
   line.body ??= await bodyOf(deps, batch, line, file);
   if (!line.body) return { kind: "stop", code: "input_file_not_found" };
@@ -110,14 +110,17 @@ async function feedLine(
   const { store, discard, ...request } = prepared;
   try {
     await store?.();
-    await predictions.accept({
-      ...request,
-      predictionId,
-      caller,
-      base: batch.baseUrl,
-      batch: { queueSeconds: secondsLeft + queueMarginSeconds },
-      holdsKey: () => renewClaim(database.sql, batch, leaseMs),
-    });
+    const accept = () =>
+      predictions.accept({
+        ...request,
+        predictionId,
+        caller,
+        base: batch.baseUrl,
+        batch: { queueSeconds: secondsLeft + queueMarginSeconds },
+        holdsKey: () => renewClaim(database.sql, batch, leaseMs),
+      });
+    const attributes = { "gantry.batch_id": batchId, "gantry.prediction_id": predictionId };
+    await telemetry.inTrace(() => ({ name: "batch line", kind: "producer", attributes }), accept);
     return { kind: "fed" };
   } catch (error) {
     if (error instanceof KeyTakenOver && !(await renewClaim(database.sql, batch, leaseMs))) throw new LostClaim();

@@ -3,6 +3,7 @@ import { newId } from "@gantry/wire";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
+import { noTelemetry } from "../../engines/telemetry/telemetry.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
 import type { ClaimedBatch } from "./batch.ts";
@@ -58,6 +59,7 @@ async function batchOf(count: number, accept: (customId: string) => Promise<void
       cancel: async () => undefined,
     } as unknown as BatchesDeps["predictions"],
     accounts: { callerOfKey: async () => ({ userId }) as Caller },
+    telemetry: noTelemetry,
     protocol: {
       askedOf: () => ({}),
       prepare: async ({ body }: { body: object }) => ({ input: body }),

@@ -1,5 +1,6 @@
 import type { Cron } from "../../engines/cron/cron.ts";
 import type { Database } from "../../engines/database/database.ts";
+import type { Telemetry } from "../../engines/telemetry/telemetry.ts";
 import { Fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Accounts } from "../accounts/index.ts";
@@ -14,6 +15,7 @@ export interface DueDeps {
   cron: Cron;
   runs: Pick<Runs, "create">;
   accounts: Pick<Accounts, "callerOfKey">;
+  telemetry: Pick<Telemetry, "inTrace">;
   log: Log;
 }
 
@@ -39,12 +41,12 @@ async function createRun(
   claimed: ClaimedSchedule,
   { dueAt, upcoming }: DueDecision & { kind: "run" },
 ): Promise<void> {
-  const { database, runs, accounts, log } = deps;
+  const { database, runs, accounts, telemetry, log } = deps;
   const caller = await accounts.callerOfKey(claimed.keyId);
   // A key never moves to another user.
   if (!caller || caller.userId !== claimed.userId) return pause(deps, claimed, keyStopped, dueAt);
-  try {
-    await runs.create({
+  const create = () =>
+    runs.create({
       caller,
       address: { agentId: claimed.agentId },
       body: runBodyOf(claimed),
@@ -58,6 +60,9 @@ async function createRun(
         },
       },
     });
+  try {
+    const attributes = { "gantry.schedule_id": claimed.id };
+    await telemetry.inTrace(() => ({ name: "schedule", kind: "producer", attributes }), create);
   } catch (error) {
     if (error instanceof LostClaim) return;
     if (!(error instanceof Fault))

@@ -8,6 +8,7 @@ import {
 } from "../../../src/engines/telemetry/collector.fixture.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 import { agentModel, createModels } from "../../support/models.ts";
+import { schedulesOf } from "../../support/schedules.ts";
 import { type ScriptedLlm, startScriptedLlm } from "../../support/scripted-llm.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
@@ -56,6 +57,34 @@ const modelCallOf = (id: string | null) =>
   );
 const json = ({ attributes }: CollectedSpan, name: string) => JSON.parse(String(attributes[name]));
 const textOf = (content: string) => [{ type: "text", content }];
+
+test("work that no request began has traces: runs of schedules and lines of batches", async () => {
+  llm.script = () => ({ text: "done" });
+  const agent = { name: "Early", goal: "Say hello.", tools: [], model: "admin/llm" };
+  const { id: agentId } = (await gantry.call("POST", "/v1/agents", { json: agent })).body;
+  await gantry.call("POST", `/v1/agents/${agentId}/publish`, { json: {} });
+  const { create, makeDue } = schedulesOf(() => gantry);
+  const schedule = await create(agentId);
+  await makeDue(schedule.id);
+  const root = await spanOf("the schedule", ({ attributes }) => attributes["gantry.schedule_id"] === schedule.id);
+  expect([root.name, root.parentSpanId]).toEqual(["schedule", undefined]);
+  await spanOf("its model call", ({ name, traceId }) => name.startsWith("chat ") && traceId === root.traceId);
+
+  const messages = [{ role: "user", content: "of-a-batch" }];
+  const body = { model: "admin/llm", messages };
+  const line = JSON.stringify({ custom_id: "1", method: "POST", url: "/v1/chat/completions", body });
+  const form = { purpose: "batch", file: new Blob([line]) };
+  const input = (await gantry.call("POST", "/v1/files", { form })).body.id;
+  const json = { input_file_id: input, endpoint: "/v1/chat/completions", completion_window: "24h" };
+  const { id } = (await gantry.call("POST", "/v1/batches", { json })).body;
+  const ofLine = await spanOf("the line", ({ attributes }) => attributes["gantry.batch_id"] === id);
+  expect(ofLine.parentSpanId).toBeUndefined();
+  const span = await modelCallOf(String(ofLine.attributes["gantry.prediction_id"]));
+  expect([span.traceId, String(span.attributes["gen_ai.input.messages"])]).toEqual([
+    ofLine.traceId,
+    expect.stringContaining("of-a-batch"),
+  ]);
+});
 
 test("a stream has its prompt, instructions and answer in its span, and its trace in its record", async () => {
   llm.script = () => ({ text: "the-answer" });
