@@ -151,7 +151,9 @@ export async function main(steps, atOnce = 1) {
     const work = async () => {
       while (queue.length > 0 && failure === 0) {
         const [command, ...args] = queue.shift();
-        failure ||= await run(command, args, { node, isBuffered: atOnce > 1 });
+        // Read after the wait: another step may have failed meanwhile.
+        const code = await run(command, args, { node, isBuffered: atOnce > 1 });
+        failure ||= code;
       }
     };
     await Promise.all(Array.from({ length: atOnce }, work));
