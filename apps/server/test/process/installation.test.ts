@@ -110,3 +110,11 @@ test("packages of `npm ci` are not installed again, unless they differ", async (
     expect((await setUp()).asked).toMatch(/^ci /);
   }
 });
+
+test("parallel steps fail if one fails, whatever ends later", async () => {
+  await install({ withDev: true });
+  const ending = (code: number, ms: number) => ["sh", "-c", `sleep ${ms / 1000}; exit ${code}`];
+  const script = `import('./scripts/set-up.mjs').then((one) => one.main(() => ${JSON.stringify([ending(3, 0), ending(0, 500)])}, 2))`;
+  const failed = await run(process.execPath, ["-e", script], { cwd: place }).catch((error: { code: number }) => error);
+  expect(failed).toMatchObject({ code: 3 });
+});
