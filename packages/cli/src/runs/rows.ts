@@ -33,7 +33,7 @@ const answer = (verb: "approve" | "deny", done: string): Command => ({
       meaning: `${verb === "approve" ? "Approve" : "Deny"} the tool call that a run waits for`,
     },
   ],
-  codes: { 3: "With --all: some questions could not be answered." },
+  codes: { 3: "With --all: some approvals could not be answered." },
   load: async () => (await import("./answer.ts"))[verb],
 });
 
