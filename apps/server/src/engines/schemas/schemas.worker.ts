@@ -3,6 +3,7 @@ import { Ajv, type ErrorObject, type Options, type ValidateFunction } from "ajv"
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import type { FromThread, Numbered } from "../../kernel/job-thread.ts";
+import { requirementOf } from "../../kernel/json-schema-text.rules.ts";
 import type { SchemaFault } from "./schemas.ts";
 
 /**
@@ -107,19 +108,11 @@ function validate({ schema, value, isLoose = false }: SchemaJob): readonly Schem
 function faultsOf(errors: ErrorObject[] | null | undefined): SchemaFault[] {
   const faults = new Map<string, SchemaFault>();
   for (const error of errors ?? []) {
-    const message = explained(error);
+    const message = requirementOf(error.keyword, error.params) ?? error.message ?? "is not allowed";
     faults.set(`${error.instancePath} ${message}`, { path: stepsOf(error.instancePath), message });
     if (faults.size === maxFaults) break;
   }
   return faults.size > 0 ? [...faults.values()] : [{ path: [], message: "Does not match the schema" }];
-}
-
-function explained({ keyword, message = "is not allowed", params }: ErrorObject): string {
-  if (keyword === "additionalProperties") return `must not have the property ${params.additionalProperty}`;
-  if (keyword === "unevaluatedProperties") return `must not have the property ${params.unevaluatedProperty}`;
-  if (keyword === "enum") return `must be one of ${JSON.stringify(params.allowedValues).slice(0, 500)}`;
-  if (keyword === "const") return `must be ${JSON.stringify(params.allowedValue)?.slice(0, 500)}`;
-  return message;
 }
 
 function stepsOf(pointer: string): (string | number)[] {

@@ -44,7 +44,7 @@ describe("a model whose server does not support schemas", () => {
     const answer = await run(agent);
     expect(answer.body, answer.text).toMatchObject({ status: "done", output: { n: 4 } });
     const last = upstream.requests.at(-1)?.body as { messages: { content: string }[]; tools: unknown };
-    expect(last.messages.at(-1)?.content).toContain("- n: must be integer");
+    expect(last.messages.at(-1)?.content).toContain("- n: must be of type integer");
     expect(last.tools).toMatchObject([
       { function: { name: "run_javascript" } },
       { function: { name: "gantry_submit_answer" } },

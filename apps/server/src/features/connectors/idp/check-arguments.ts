@@ -2,6 +2,7 @@ import type { ErrorType } from "@gantry/wire";
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { type Issue, type Loc, throwIfAny } from "../../../kernel/errors.ts";
+import { requirementOf } from "../../../kernel/json-schema-text.rules.ts";
 import { storableIssues } from "../../../kernel/storable-issues.ts";
 import type { Action } from "./action-table.ts";
 import { isCut } from "./cut-long-text.rules.ts";
@@ -146,25 +147,5 @@ function toIssue(error: ErrorObject): Issue {
 }
 
 function problemOf({ keyword, params }: ErrorObject): string {
-  switch (keyword) {
-    case "type":
-      return `must be of type ${[params.type].flat().join(" or ")}`;
-    case "minimum":
-      return `must be at least ${params.limit}`;
-    case "maximum":
-      return `must be at most ${params.limit}`;
-    case "minLength":
-      return `must have at least ${params.limit} characters`;
-    case "maxLength":
-      return `must have at most ${params.limit} characters`;
-    case "minItems":
-      return `must have at least ${params.limit} items`;
-    case "maxItems":
-    case "maxProperties":
-      return `must have at most ${params.limit} items`;
-    case "format":
-      return `must be a valid ${params.format}`;
-    default:
-      return keyword === "pattern" ? "has an invalid format" : "is invalid";
-  }
+  return requirementOf(keyword, params) ?? (keyword === "pattern" ? "has an invalid format" : "is invalid");
 }
