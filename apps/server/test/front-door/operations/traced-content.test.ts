@@ -70,12 +70,11 @@ test("work that no request began has traces: runs of schedules and lines of batc
   expect([root.name, root.parentSpanId]).toEqual(["schedule", undefined]);
   await spanOf("its model call", ({ name, traceId }) => name.startsWith("chat ") && traceId === root.traceId);
 
-  const messages = [{ role: "user", content: "of-a-batch" }];
-  const body = { model: "admin/llm", messages };
-  const line = JSON.stringify({ custom_id: "1", method: "POST", url: "/v1/chat/completions", body });
+  const body = { model: "admin/llm", input: "of-a-batch" };
+  const line = JSON.stringify({ custom_id: "1", method: "POST", url: "/v1/responses", body });
   const form = { purpose: "batch", file: new Blob([line]) };
   const input = (await gantry.call("POST", "/v1/files", { form })).body.id;
-  const json = { input_file_id: input, endpoint: "/v1/chat/completions", completion_window: "24h" };
+  const json = { input_file_id: input, endpoint: "/v1/responses", completion_window: "24h" };
   const { id } = (await gantry.call("POST", "/v1/batches", { json })).body;
   const ofLine = await spanOf("the line", ({ attributes }) => attributes["gantry.batch_id"] === id);
   expect(ofLine.parentSpanId).toBeUndefined();
