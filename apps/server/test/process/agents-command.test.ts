@@ -85,7 +85,7 @@ test("an agent is created, published, run, listed and deleted", async () => {
   const wrong = await gantry(["agents", "run", "weather", "city=Berlin", "days=many"]);
   expect([wrong.code, wrong.stderr]).toEqual([2, 'days must be a whole number, not "many".\n']);
   const noCity = await gantry(["agents", "run", "weather", "--input", "-"], '{"days": 3}');
-  expect([noCity.code, noCity.stdout]).toEqual([1, ""]);
+  expect([noCity.code, noCity.stdout]).toEqual([2, ""]);
   expect(noCity.stderr).toContain("city");
 
   const change = await file("change.json", { description: "Tells the weather." });

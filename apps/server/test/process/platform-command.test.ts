@@ -120,7 +120,7 @@ test("files are uploaded, downloaded and deleted", async () => {
   await writeFile(join(folder, "note.txt"), "A note.");
   const uploaded = await gantry(["files", "upload", join(folder, "note.txt"), join(folder, "missing.txt")]);
   expect([uploaded.code, uploaded.stdout]).toEqual([3, expect.stringMatching(/^s3:\/\/\S+\n$/)]);
-  expect(uploaded.stderr).toContain("missing.txt: ");
+  expect(uploaded.stderr).toContain("missing.txt.");
   const missing = await gantry(["files", "upload", join(folder, "missing.txt"), "--json"]);
   expect([missing.code, missing.stdout]).toEqual([1, ""]);
   const address = uploaded.stdout.trim();
