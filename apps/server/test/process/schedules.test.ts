@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { verifyLedger } from "../../src/features/billing/index.ts";
 import { call } from "../proof/client.ts";
 import { type Cluster, startCluster } from "../support/cluster.ts";
@@ -14,13 +14,14 @@ const schedules = 25;
 const rounds = 6;
 const minutesARound = 3;
 
-beforeAll(async () => {
+// A repeated test begins with its own database.
+beforeEach(async () => {
   own = await testDatabase();
   const env = { GANTRY_RUN_PARALLEL: "2" };
   cluster = await startCluster({ databaseUrl: own.url, env, nodes: { one: {}, two: {}, three: {} } });
 }, 180_000);
 
-afterAll(async () => {
+afterEach(async () => {
   await cluster?.close();
   await own.drop();
 }, 60_000);
