@@ -37,8 +37,11 @@ const stallMs = 3_000;
 const agedEveryMs = 30_000;
 /** Longer than idle connections are kept. */
 const restMs = 80_000;
-/** Above those of a new server: open connections of clients and of pools, and threads that start with their first job. */
-const atRest = { "server descriptors": 60, "server sockets": 60, "server threads": 20 };
+/**
+ * Above those of a new server: open connections of clients and of pools, and threads that start with their first job. Those
+ * of the processes for pictures and documents end after five idle minutes.
+ */
+const atRest = { "server descriptors": 60, "server sockets": 60, "server threads": 30 };
 /** Of the event loop of a thread. */
 const descriptorsOfThread = 5;
 
