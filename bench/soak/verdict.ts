@@ -26,12 +26,13 @@ const bounds: Record<string, Bound | undefined> = {
   "queued predictions": { factor: 1, plus: 20 },
   "pending webhooks": { factor: 1.5, plus: 20 },
 };
-/** A young process still compiles code, starts threads and fills its pools and caches. */
+/** A young process still compiles code, starts threads, opens the connections of its pool and fills caches. */
 const young: Record<string, Bound> = {
   "server threads": { factor: 1, plus: 20 },
   "server memory (MB)": { factor: 1.5, plus: 120 },
   "JavaScript heap (MB)": { factor: 1.5, plus: 60 },
-  "PostgreSQL memory (MB)": { factor: 1.5, plus: 120 },
+  "PostgreSQL memory (MB)": { factor: 2, plus: 200 },
+  "PostgreSQL processes": { factor: 1, plus: 15 },
 };
 const youngMs = 15 * 60_000;
 
