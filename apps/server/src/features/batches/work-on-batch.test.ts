@@ -93,6 +93,27 @@ test("a batch whose lines wait for a limit lets others go first when its turn is
   expect(open).toHaveLength(3);
 }, 30_000);
 
+test("a refusal for funds that other lines held is tried again, though these have ended since", async () => {
+  const asked: string[] = [];
+  const { deps, claimed } = await batchOf(3, async (customId) => {
+    asked.push(customId);
+    if (asked.length <= 2) throw fault("insufficient_funds", "Insufficient funds");
+  });
+  await workOnBatch(deps, claimed, { turnMs: 1_500, signal });
+  expect(asked.toSorted()).toEqual(["0", "0", "1", "1", "2"]);
+  const [row] = await own.database.sql`select stop_code from batches where id = ${claimed.id}`;
+  expect(row).toEqual({ stop_code: null });
+}, 30_000);
+
+test("a batch ends when its lines are refused for funds and none is under way", async () => {
+  const { deps, claimed } = await batchOf(3, async () => {
+    throw fault("insufficient_funds", "Insufficient funds");
+  });
+  await workOnBatch(deps, claimed, { turnMs: 20_000, signal });
+  const [row] = await own.database.sql`select status, stop_code, failed from batches where id = ${claimed.id}`;
+  expect(row).toEqual({ status: "completed", stop_code: "insufficient_quota", failed: 3 });
+}, 30_000);
+
 test("the claim is given up only after every line that is being queued has settled", async () => {
   let settled = 0;
   const { deps, claimed } = await batchOf(3, async (customId) => {

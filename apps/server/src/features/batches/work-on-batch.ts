@@ -17,6 +17,8 @@ const mostAtOnce = 25;
 const shortPauseMs = 50;
 const longestPauseMs = 1_000;
 const longestSleepMs = leaseMs / 4;
+/** Refusals for funds in a row, with no line under way, after which the money has ended. */
+const lastRefusal = 4;
 
 /**
  * Works on a batch until it ends, or until its turn is over. Everything is stored, so another node continues at any point:
@@ -38,6 +40,7 @@ export async function workOnBatch(
   const turnEnd = performance.now() + turnMs;
   let unfed: UnfedLine[] = await selectUnfed(sql, batch.id);
   let limitedUntil = 0;
+  let refusedAlone = 0;
   for (let pauseMs = 0; ; ) {
     signal.throwIfAborted();
     const progress = await countEnded(sql, batch, leaseMs);
@@ -67,6 +70,7 @@ export async function workOnBatch(
     }
     if (isLost) await stopBatch(sql, batch, "input_file_not_found");
     if (file && unfed.length > 0) {
+      const asked = unfed.length;
       const fed = await feedLines(deps, batch, unfed, { file, secondsLeft: progress.secondsLeft, signal });
       if (fed.kind === "stop") await stopBatch(sql, batch, fed.code);
       if (fed.kind === "wait") {
@@ -74,10 +78,13 @@ export async function workOnBatch(
         limitedUntil = performance.now() + fed.pauseMs;
       }
       if (fed.kind === "no_funds") {
-        // Lines that run return the part of their reservation that they do not use.
-        if (await hasOpenLines(sql, batch.userId)) pauseMs = longestPauseMs / 4;
-        else await stopBatch(sql, batch, "insufficient_quota");
-      }
+        // Lines that run return the part of their reservation that they do not use. They may also have ended since the
+        // refusal.
+        const isAlone = unfed.length === asked && !(await hasOpenLines(sql, batch.userId));
+        refusedAlone = isAlone ? refusedAlone + 1 : 0;
+        if (refusedAlone === lastRefusal) await stopBatch(sql, batch, "insufficient_quota");
+        else pauseMs = longestPauseMs / 4;
+      } else refusedAlone = 0;
     }
     await sleep(Math.min(pauseMs, longestSleepMs), signal);
   }

@@ -21,6 +21,12 @@ beforeAll(async () => {
   await createModels(gantry, {
     echo: chatModel(chat.url, { capacity: 20, pricing: { per_request: 0.1 } }),
     narrow: chatModel(chat.url, { capacity: 2 }),
+    // Reserves $0.50 a line and charges $0.01.
+    reserving: chatModel(chat.url, {
+      capacity: 20,
+      pricing: { per_million_output_tokens: 2_000 },
+      max_output_tokens: 250,
+    }),
   });
 }, 60_000);
 afterAll(async () => {
@@ -71,14 +77,6 @@ test("when the money ends, the rest of the lines says so", async () => {
 });
 
 test("reservations of lines that run do not end a batch that the balance covers", async () => {
-  await createModels(gantry, {
-    // Reserves $0.50 a line and charges $0.01.
-    reserving: chatModel(chat.url, {
-      capacity: 20,
-      pricing: { per_million_output_tokens: 2_000 },
-      max_output_tokens: 250,
-    }),
-  });
   const user = await clientOf("reserver", { credit: 1 });
   const batch = await endOf(user, (await createBatch(user, linesOf("reserved", 30, "admin/reserving"))).id);
   expect(batch.request_counts).toEqual({ total: 30, completed: 30, failed: 0 });
