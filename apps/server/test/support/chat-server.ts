@@ -25,7 +25,7 @@ export async function startChatServer(): Promise<ChatServer> {
     requests.push(JSON.parse(text));
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.flushHeaders();
-    open.add(response);
+    if (!response.destroyed) open.add(response);
     response.on("close", () => open.delete(response));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

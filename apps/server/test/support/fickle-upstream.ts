@@ -40,12 +40,12 @@ export async function startFickleUpstream(behaviour: FickleUpstream["behaviour"]
   let [port, peak] = [0, 0];
 
   const server = createServer(async (request, response) => {
-    open.add(response);
-    peak = Math.max(peak, open.size);
-    response.on("close", () => open.delete(response));
     let body = "";
     for await (const chunk of request.setEncoding("utf8")) body += chunk;
     const asked = body === "" ? {} : JSON.parse(body);
+    if (!response.destroyed) open.add(response);
+    peak = Math.max(peak, open.size);
+    response.on("close", () => open.delete(response));
     requests.push(asked);
     const { behaviour: chosen } = upstream;
     await behave(response, typeof chosen === "function" ? chosen(requests.length) : chosen, asked.stream !== false);

@@ -32,7 +32,7 @@ export type Script = (request: LlmRequest, n: number) => LlmAnswer | Promise<Llm
 export interface ScriptedLlm {
   url: string;
   readonly requests: LlmRequest[];
-  /** Open calls. */
+  /** Open calls whose requests the script has. */
   readonly open: number;
   script: Script;
   close(): Promise<void>;
@@ -43,13 +43,14 @@ export async function startScriptedLlm(script: Script = () => ({ text: "done" })
   const requests: LlmRequest[] = [];
   const open = new Set<ServerResponse>();
   const server = createServer(async (request, response) => {
-    open.add(response);
-    response.on("close", () => open.delete(response));
     let body = "";
     for await (const chunk of request.setEncoding("utf8")) body += chunk;
     const asked = JSON.parse(body) as LlmRequest;
     requests.push(asked);
-    const answer = await llm.script(asked, requests.length);
+    const answering = llm.script(asked, requests.length);
+    if (!response.destroyed) open.add(response);
+    response.on("close", () => open.delete(response));
+    const answer = await answering;
     if (response.destroyed) return;
     if ("status" in answer) {
       const { status, retryAfter } = answer;

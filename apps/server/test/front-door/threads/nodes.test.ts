@@ -73,11 +73,11 @@ test("a clock that is behind does not move a turn before an earlier one", async 
 
 test("the end of a run without a worker starts the next one on another node at once", async () => {
   const [one, two] = nodes as [GantryNode, GantryNode];
-  let release = () => {};
-  llm.script = () =>
-    new Promise((resolve) => {
-      release = () => resolve({ text: "done" });
-    });
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  llm.script = async () => {
+    await released;
+    return { text: "done" };
+  };
   const post = (n: number, wait = 0) =>
     one.call("POST", `/v1/agents/${agent}/runs`, { json: { input: { n }, thread_id: "passed", wait } });
   const first = (await post(1)).body.id;
@@ -101,11 +101,11 @@ test("a thread that gets a run in this moment is not deleted", async () => {
   const post = (n: number, wait = 0) =>
     one.call("POST", `/v1/agents/${agent}/runs`, { json: { input: { n }, thread_id: "busy", wait } });
   expect((await post(1, 20)).body.status).toBe("done");
-  let release = () => {};
-  llm.script = () =>
-    new Promise((resolve) => {
-      release = () => resolve({ text: "done" });
-    });
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  llm.script = async () => {
+    await released;
+    return { text: "done" };
+  };
   const waits = (query: string) =>
     waitFor(`${query} to wait`, async () => {
       const rows = await one.database.sql`
