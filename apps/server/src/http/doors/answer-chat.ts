@@ -177,9 +177,7 @@ async function converse(
     translated,
     onLive: (live) => {
       // With an Idempotency-Key the prediction continues, and a repeat fetches its answer.
-      if (promisedId !== undefined) return;
-      client.onLeft = () => live.stop("left");
-      if (client.signal.aborted) live.stop("left");
+      if (promisedId === undefined) client.whenLeft(() => live.stop("left"));
     },
     ...(isCounted && {
       onCounted: (counted) => {

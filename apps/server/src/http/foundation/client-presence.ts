@@ -6,20 +6,30 @@ import { fault } from "../../kernel/errors.ts";
 export interface Client {
   /** Aborts when the client goes away before its answer was sent. */
   readonly signal: AbortSignal;
-  /** Called at the same moment; cheaper than a listener of the signal. */
-  onLeft: (() => void) | undefined;
+  /** Called once, at the same moment or now if that has passed; cheaper than a listener of the signal. */
+  whenLeft(work: () => void): void;
 }
 
 export function watchClient(reply: FastifyReply): Client {
   const controller = new AbortController();
-  const client: Client = { signal: controller.signal, onLeft: undefined };
+  const { signal } = controller;
+  let work: (() => void) | undefined;
   const { raw } = reply;
-  raw.on("close", () => {
+  const leave = () => {
     if (raw.writableFinished) return;
     controller.abort(fault("generation_cancelled", "The client disconnected"));
-    client.onLeft?.();
-  });
-  return client;
+    work?.();
+  };
+  // It may have left while its key or its model was looked up.
+  if (raw.destroyed) leave();
+  else raw.on("close", leave);
+  return {
+    signal,
+    whenLeft(given) {
+      if (signal.aborted) given();
+      else work = given;
+    },
+  };
 }
 
 /** Aborts when the client goes away before its answer was sent. */

@@ -72,7 +72,7 @@ async function runNow(call: OfModelCall, input: CheckedInput, promisedId: string
     origin: originOf(call.request),
     // With an Idempotency-Key the run continues, and a repeat fetches its result.
     onLive: (live) => {
-      if (promisedId === undefined) call.client.onLeft = () => live.stop("left");
+      if (promisedId === undefined) call.client.whenLeft(() => live.stop("left"));
     },
     onAccepted: (id, rate) => {
       call.reply.header("x-prediction-id", id);

@@ -40,9 +40,7 @@ export function streamRoute(app: FastifyInstance, deps: ModelApiDeps): void {
         route: "stream",
         input,
         origin: originOf(request),
-        onLive: (live) => {
-          client.onLeft = () => live.stop("left");
-        },
+        onLive: (live) => client.whenLeft(() => live.stop("left")),
         onAccepted: (id, rate) => {
           events = acknowledge(request, reply, id, rate);
         },

@@ -83,9 +83,7 @@ async function embed(
     origin: originOf(request),
     onLive: (live) => {
       // With an Idempotency-Key the prediction continues, and a repeat fetches its answer.
-      if (promisedId !== undefined) return;
-      client.onLeft = () => live.stop("left");
-      if (client.signal.aborted) live.stop("left");
+      if (promisedId === undefined) client.whenLeft(() => live.stop("left"));
     },
     onAccepted: (id, rate) => void reply.headers({ ...rateHeaders(rate), "x-gantry-prediction-id": id }),
   });

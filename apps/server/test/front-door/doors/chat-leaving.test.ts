@@ -60,6 +60,31 @@ test.each(["native", "translated"] as const)(
   },
 );
 
+test.each([
+  ["/v1/chat/completions", { json: { model: "admin/native", messages: question } }],
+  ["/api/v1/admin/native/predict/stream/", { form: { prompt: "Hi" } }],
+])("%s: a client that leaves while its model is looked up leaves no call running", async (path, content) => {
+  platform.native.play(() => {});
+  // What was looked up lately is used without the database.
+  await sleep(1_500);
+  await platform.gantry.database.transaction(async (tx) => {
+    await tx`lock table models in access exclusive mode`;
+    const leave = new AbortController();
+    const asked = platform.gantry.fetch("POST", path, { ...content, signal: leave.signal });
+    await waitFor("the lookup", async () => {
+      const waiting = await platform.gantry.database.sql`
+        select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%models%'`;
+      return waiting.length > 0;
+    });
+    leave.abort();
+    await expect(asked).rejects.toThrow();
+    await sleep(200);
+  });
+  await sleep(500);
+  expect(platform.native.requests.length - platform.native.brokenOffAt.length).toBe(0);
+});
+
 test("headers are held for the first byte, and leave after 10 seconds without one", async () => {
   const gate = Promise.withResolvers<void>();
   platform.native.play(async ({ response, dialect }) => {
