@@ -124,15 +124,15 @@ export async function giveUpLines(sql: Sql, claim: Claim): Promise<void> {
     update batches b set failed = b.failed + (select count(*)::int from given) from own where b.id = own.id`;
 }
 
-/** Whether the user has lines in the queue, whose reserved money will partly return. */
-export async function hasOpenLines(sql: Sql, userId: string): Promise<boolean> {
+/** Whether the balance or the budgets of a key refuse lines only for money that is reserved and may return. */
+export async function mayBeCovered(sql: Sql, { userId, keyId }: { userId: string; keyId: string }): Promise<boolean> {
   const rows = await sql`
-    select 1 from batches b
-    where b.user_id = ${userId} and b.ended_at is null and exists (
-      select 1 from batch_lines l cross join lateral (
-        select 1 from live_predictions p where p.id = l.prediction_id offset 0
-      ) p where l.batch_id = b.id and l.status is null)
-    limit 1`;
+    select 1 from wallets where user_id = ${userId} and balance_micros >= 0 and balance_micros < reserved_micros
+    union all
+    select 1 from api_keys k
+    left join key_months m on m.key_id in (k.id, k.parent_id) and m.month = date_trunc('month', now() at time zone 'UTC')::date
+    left join key_days d on d.key_id in (k.id, k.parent_id) and d.day = (now() at time zone 'UTC')::date
+    where k.id = ${keyId} and (m.reserved_micros > 0 or d.reserved_micros > 0)`;
   return rows.length > 0;
 }
 

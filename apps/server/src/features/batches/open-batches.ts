@@ -4,6 +4,7 @@ import { fault } from "../../kernel/errors.ts";
 import { type Caller, type Scope, scopeOf } from "../accounts/index.ts";
 import type { ProtocolFiles } from "../files/index.ts";
 import type { Batch, BatchEndpoint } from "./batch.ts";
+import { findInput } from "./find-input.ts";
 import {
   askToCancel,
   type BatchLine,
@@ -58,7 +59,7 @@ export function openBatches({ database, files }: { database: Database; files: Pr
   return {
     async create({ caller, ...asked }) {
       const loc = ["body", "input_file_id"];
-      const file = await files.find(scopeOf(caller), asked.inputFileId).catch(() => undefined);
+      const file = await findInput(files, scopeOf(caller), asked.inputFileId);
       if (!file) throw fault("not_found", `No such File object: ${asked.inputFileId.slice(0, 64)}`, { loc });
       if (file.purpose !== "batch") {
         throw fault("value_error", "The purpose of the input file must be batch.", { loc });

@@ -32,12 +32,16 @@ async function batchOf(count: number, accept: (customId: string) => Promise<void
     JSON.stringify({ custom_id: `${n}`, method: "POST", url: "/v1/embeddings", body: { n: `${n}` } }),
   ).join("\n");
   const files = new Set<string>();
+  const outages: { next?: Error } = {};
   const file = { id: "file_in", key: "in", purpose: "batch", size: text.length, createdAt: new Date(), filename: "" };
   const deps: BatchesDeps = {
     database,
     log: pino({ level: "silent" }),
     files: {
-      find: async () => file,
+      find: async () => {
+        if (outages.next) throw outages.next;
+        return file;
+      },
       open: async (_: unknown, start = 0) => Readable.from([Buffer.from(text.slice(start))]),
       storeResults: async ({ body }: { body: Readable }) => {
         await body.toArray();
@@ -70,7 +74,7 @@ async function batchOf(count: number, accept: (customId: string) => Promise<void
   await database.sql`
     insert into batches (id, user_id, key_id, endpoint, input_file_id, base_url, expires_at)
     values (${newId("batch")}, ${userId}, ${keyId}, '/v1/embeddings', 'file_in', '', now() + interval '1 day')`;
-  return { deps, files, claimed: await claim() };
+  return { deps, files, outages, claimed: await claim() };
 }
 
 async function claim(): Promise<ClaimedBatch> {
@@ -86,26 +90,49 @@ test("a batch whose lines wait for a limit lets others go first when its turn is
   const { deps, claimed } = await batchOf(3, limited);
   // A turn that is over before its first line waits.
   expect(await workOnBatch(deps, claimed, { turnMs: 0, signal })).toBe(0);
-  const pauseMs = await workOnBatch(deps, { ...claimed, status: "in_progress" }, { turnMs: 500, signal });
+  const pauseMs = await workOnBatch(deps, { ...claimed, status: "in_progress" }, { turnMs: 2_000, signal });
   expect(pauseMs).toBeGreaterThan(0);
   expect(pauseMs).toBeLessThan(leaseMs);
   const open = await own.database.sql`select 1 from batch_lines where batch_id = ${claimed.id} and status is null`;
   expect(open).toHaveLength(3);
 }, 30_000);
 
-test("a refusal for funds that other lines held is tried again, though these have ended since", async () => {
+test("a refusal for funds is tried again, because what was reserved may have returned since", async () => {
   const asked: string[] = [];
   const { deps, claimed } = await batchOf(3, async (customId) => {
     asked.push(customId);
     if (asked.length <= 2) throw fault("insufficient_funds", "Insufficient funds");
   });
-  await workOnBatch(deps, claimed, { turnMs: 1_500, signal });
+  await workOnBatch(deps, claimed, { turnMs: 5_000, signal });
   expect(asked.toSorted()).toEqual(["0", "0", "1", "1", "2"]);
   const [row] = await own.database.sql`select stop_code from batches where id = ${claimed.id}`;
   expect(row).toEqual({ stop_code: null });
 }, 30_000);
 
-test("a batch ends when its lines are refused for funds and none is under way", async () => {
+test("lines that were never read are listed as failed, also if the file could not be looked up at first", async () => {
+  const { deps, files, outages, claimed } = await batchOf(3, async () => {});
+  await own.database.sql`
+    update batches set status = 'cancelling', stop_code = 'batch_cancelled', total = 3 where id = ${claimed.id}`;
+  const cancelled: ClaimedBatch = { ...claimed, status: "cancelling", total: 3 };
+  const interrupted: BatchesDeps = {
+    ...deps,
+    files: {
+      ...deps.files,
+      listResults: async (...asked) => {
+        outages.next = fault("service_unavailable", "The database is restarting");
+        return deps.files.listResults(...asked);
+      },
+    },
+  };
+  await expect(workOnBatch(interrupted, cancelled, { turnMs: 5_000, signal })).rejects.toThrow("restarting");
+  delete outages.next;
+  await workOnBatch(deps, cancelled, { turnMs: 5_000, signal });
+  const [row] = await own.database.sql`select status, failed from batches where id = ${claimed.id}`;
+  expect(row).toEqual({ status: "cancelled", failed: 3 });
+  expect(files.size).toBe(1);
+}, 30_000);
+
+test("a batch ends when its lines are refused for funds and nothing is reserved", async () => {
   const { deps, claimed } = await batchOf(3, async () => {
     throw fault("insufficient_funds", "Insufficient funds");
   });

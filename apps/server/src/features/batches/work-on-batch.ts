@@ -1,4 +1,3 @@
-import { Fault } from "../../kernel/errors.ts";
 import { sleep } from "../../kernel/sleep.ts";
 import { everythingOf } from "../accounts/index.ts";
 import type { ProtocolFile } from "../files/index.ts";
@@ -6,7 +5,8 @@ import type { ClaimedBatch, LineError } from "./batch.ts";
 import { type BatchEnd, beginEnd, beginLines, endBatch, failBatch, stopBatch } from "./claim-store.ts";
 import { type BatchesDeps, LostClaim, leaseMs } from "./context.ts";
 import { feedLines, takeLines, type UnfedLine } from "./feed-lines.ts";
-import { countEnded, giveUpLines, hasOpenLines, type Progress, selectLive, selectUnfed } from "./line-store.ts";
+import { findInput } from "./find-input.ts";
+import { countEnded, giveUpLines, mayBeCovered, type Progress, selectLive, selectUnfed } from "./line-store.ts";
 import { validateFile } from "./validate-file.ts";
 import { writeResults } from "./write-results.ts";
 
@@ -17,7 +17,7 @@ const mostAtOnce = 25;
 const shortPauseMs = 50;
 const longestPauseMs = 1_000;
 const longestSleepMs = leaseMs / 4;
-/** Refusals for funds in a row, with no line under way, after which the money has ended. */
+/** Refusals for funds in a row, with nothing reserved that may return, after which the money has ended. */
 const lastRefusal = 4;
 
 /**
@@ -35,12 +35,12 @@ export async function workOnBatch(
   { turnMs, signal }: { turnMs: number; signal: AbortSignal },
 ): Promise<number> {
   const { sql } = deps.database;
-  const file = await findInput(deps, batch);
+  const file = await findInput(deps.files, everythingOf(batch.userId), batch.inputFileId);
   if (batch.status === "validating" && !(await validate(deps, batch, file, signal))) return 0;
   const turnEnd = performance.now() + turnMs;
   let unfed: UnfedLine[] = await selectUnfed(sql, batch.id);
   let limitedUntil = 0;
-  let refusedAlone = 0;
+  let refusals = 0;
   for (let pauseMs = 0; ; ) {
     signal.throwIfAborted();
     const progress = await countEnded(sql, batch, leaseMs);
@@ -78,27 +78,15 @@ export async function workOnBatch(
         limitedUntil = performance.now() + fed.pauseMs;
       }
       if (fed.kind === "no_funds") {
-        // Lines that run return the part of their reservation that they do not use. They may also have ended since the
-        // refusal.
-        const isAlone = unfed.length === asked && !(await hasOpenLines(sql, batch.userId));
-        refusedAlone = isAlone ? refusedAlone + 1 : 0;
-        if (refusedAlone === lastRefusal) await stopBatch(sql, batch, "insufficient_quota");
-        else pauseMs = longestPauseMs / 4;
-      } else refusedAlone = 0;
+        // What runs returns the part of its reservation that it does not use. It may also have ended since the refusal.
+        const isFinal = unfed.length === asked && !(await mayBeCovered(sql, batch));
+        refusals = isFinal ? refusals + 1 : 0;
+        if (refusals === lastRefusal) await stopBatch(sql, batch, "insufficient_quota");
+        else pauseMs = isFinal ? longestPauseMs / 4 : Math.max(longestPauseMs / 4, pauseMs);
+      } else refusals = 0;
     }
     await sleep(Math.min(pauseMs, longestSleepMs), signal);
   }
-}
-
-/** Undefined if the file was deleted. */
-async function findInput(
-  { files }: BatchesDeps,
-  { userId, inputFileId }: ClaimedBatch,
-): Promise<ProtocolFile | undefined> {
-  return files.find(everythingOf(userId), inputFileId).catch((error: unknown) => {
-    if (error instanceof Fault && error.type === "not_found") return undefined;
-    throw error;
-  });
 }
 
 function hasAllLines({ total }: ClaimedBatch, { completed, failed, open }: Progress): boolean {

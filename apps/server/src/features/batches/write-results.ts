@@ -4,6 +4,7 @@ import { storedFault } from "../predictions/index.ts";
 import { type ClaimedBatch, type StopCode, stopReasons } from "./batch.ts";
 import { renewClaim } from "./claim-store.ts";
 import { type BatchesDeps, LostClaim, leaseMs } from "./context.ts";
+import { findInput } from "./find-input.ts";
 import { isLineError, readLine } from "./line.rules.ts";
 import { type EndedLine, selectEnded } from "./line-store.ts";
 import { readLines } from "./read-lines.ts";
@@ -100,7 +101,7 @@ async function* unread(
   batch: ClaimedBatch,
 ): AsyncGenerator<{ line: number; customId: string }> {
   const { userId, inputFileId, nextLine: line, nextByte: byte, endpoint, total } = batch;
-  const file = total === 0 ? undefined : await files.find(everythingOf(userId), inputFileId).catch(() => undefined);
+  const file = total === 0 ? undefined : await findInput(files, everythingOf(userId), inputFileId);
   if (!file || byte >= file.size) return;
   const stream = await files.open(file, byte);
   if (!stream) return;

@@ -82,6 +82,23 @@ test("reservations of lines that run do not end a batch that the balance covers"
   expect(batch.request_counts).toEqual({ total: 30, completed: 30, failed: 0 });
 });
 
+test("money that other work holds delays the lines of a batch, and fails none", async () => {
+  const user = await clientOf("holder", { credit: 0.4 });
+  const release = gate();
+  // Reserves more than there is.
+  const held = user.chat.completions.create({
+    model: "admin/reserving",
+    messages: [{ role: "user", content: "held" }],
+  });
+  await waitFor("the call", () => chat.asked.has("held"));
+  const { id } = await createBatch(user, linesOf("waiting", 3, "admin/reserving"));
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  expect(await user.batches.retrieve(id)).toMatchObject({ status: "in_progress" });
+  release();
+  await held;
+  expect((await endOf(user, id)).request_counts).toEqual({ total: 3, completed: 3, failed: 0 });
+});
+
 test("batches of two users share a model fairly, and a batch queues few lines", async () => {
   const release = gate();
   const [first, second] = await Promise.all([clientOf("first"), clientOf("second")]);
