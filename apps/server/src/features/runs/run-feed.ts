@@ -18,7 +18,10 @@ export interface RunFeed {
   ): AsyncGenerator<readonly FollowedEvent[]>;
   /** Calls back after new events of the run, if it is followed. Returns a function that ends it. */
   watch(runId: string, onEvents: () => void): () => void;
-  /** Resolves with the run when it ends, at the latest after the time or when the signal aborts. */
+  /**
+   * Resolves with the run when it ends, at the latest after the time or when the signal aborts: with undefined if it does
+   * not exist, or if the database is unavailable then.
+   */
   untilEnded(runId: string, milliseconds: number, options?: EndWait): Promise<Run | undefined>;
   /** Shutdown: readers stop waiting. `all`: so do clients whose answer depends on the wait. */
   release(options?: { all: boolean }): void;
@@ -200,10 +203,19 @@ export async function startRunFeed(database: Database, log: Log): Promise<RunFee
           wake = resolve;
         });
         if (mayHaveEnded || isStopped()) {
-          const run = await findRun(database.sql, runId);
-          const isLeft = whileHeld && isReleased && run?.holder === null;
-          const isDone = !run || run.completedAt !== null || (orAsking && isAsking(run)) || isLeft;
-          if (isDone || performance.now() >= until || isStopped()) return run;
+          const run = await findRun(database.sql, runId).catch((error: unknown) => {
+            if (!isUnavailable(error)) throw error;
+            return "unknown" as const;
+          });
+          const isOver = performance.now() >= until || isStopped();
+          if (run === "unknown") {
+            // The run goes on without the database, so the wait does too.
+            if (isOver) return undefined;
+          } else {
+            const isLeft = whileHeld && isReleased && run?.holder === null;
+            const isDone = !run || run.completedAt !== null || (orAsking && isAsking(run)) || isLeft;
+            if (isDone || isOver) return run;
+          }
         }
         const timer = setTimeout(wakeUp, Math.min(Math.max(0, until - performance.now()), pause()));
         await woken;

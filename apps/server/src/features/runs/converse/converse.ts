@@ -192,9 +192,7 @@ async function follow(
 async function untilOver({ feed }: RunsContext, created: Run, signal: AbortSignal): Promise<Run> {
   if (created.completedAt !== null || isAsking(created) || signal.aborted) return created;
   const options = { signal, seenLive: true, orAsking: true, whileHeld: true };
-  return patiently(signal, async () => {
-    return (await feed.untilEnded(created.id, Number.POSITIVE_INFINITY, options)) ?? created;
-  });
+  return (await feed.untilEnded(created.id, Number.POSITIVE_INFINITY, options)) ?? created;
 }
 
 /** Retries while the database is unavailable, as the run does, until the client disconnects. */
