@@ -47,10 +47,9 @@ export async function startScriptedLlm(script: Script = () => ({ text: "done" })
     for await (const chunk of request.setEncoding("utf8")) body += chunk;
     const asked = JSON.parse(body) as LlmRequest;
     requests.push(asked);
-    const answering = llm.script(asked, requests.length);
     if (!response.destroyed) open.add(response);
     response.on("close", () => open.delete(response));
-    const answer = await answering;
+    const answer = await llm.script(asked, requests.length);
     if (response.destroyed) return;
     if ("status" in answer) {
       const { status, retryAfter } = answer;
