@@ -3,7 +3,13 @@ import { ToolServerError } from "../../engines/tools/tools.ts";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import type { ToolServersContext } from "./context.ts";
 import { shownTools } from "./list-tools.ts";
-import { deleteAuthorizations, type GivenClient, replaceGivenClient, selectGivenClient } from "./oauth/oauth-store.ts";
+import {
+  deleteAuthorizations,
+  forgetIssuer,
+  type GivenClient,
+  replaceGivenClient,
+  selectGivenClient,
+} from "./oauth/oauth-store.ts";
 import { asServerError } from "./oauth/registrations.ts";
 import { openGrants, revokeLater } from "./oauth/revoke.ts";
 import { sealedSecret } from "./oauth/sealed.ts";
@@ -62,14 +68,16 @@ export async function changeServer(
     if (await isNameTaken(context.database.sql, ownerId, name, id)) throw nameTaken(name);
     const url = change.url ?? former.url;
     const connectionType = change.connection_type ?? former.connectionType;
-    const given = await changedClient(context, former, url, change.auth);
+    const movesClient = change.auth === undefined && !keepsOrigin(former.url, url);
+    if (movesClient) await refuseStoredSecret(context, id);
     const values = { id, ownerId, name, url, connectionType, ...changedAuth(context, former, url, change.auth) };
     const isNew = url !== former.url || change.auth !== undefined;
     const result = await testConnection(context, { ...values, revision: former.revision + 1 }, { isNew });
     const changed = await context.database.transaction(async (tx) => {
       if (!(await updateToolServer(tx, { ...values, ...result }, former.revision))) return undefined;
       const forgotten = isNew ? await deleteAuthorizations(tx, id) : [];
-      if (isNew) await replaceGivenClient(tx, id, given);
+      if (change.auth !== undefined) await replaceGivenClient(tx, id, givenClient(context, id, change.auth));
+      if (movesClient) await forgetIssuer(tx, id);
       const server = await selectToolServer(tx, ownerId, id);
       const fields = Object.keys(change).sort();
       await recordServer(tx, "tool_server.update", { before: former, after: values, changed: fields });
@@ -113,21 +121,13 @@ function givenClient(
   if (auth?.type !== "oauth") return undefined;
   const { client_id: clientId = null, client_secret: secret, scope = null } = auth;
   const sealed = secret === undefined ? null : sealedSecret.seal(vault, secret, serverId);
-  return { clientId, scope, sealedSecret: sealed, issuer: null };
+  return { clientId, scope, sealedSecret: sealed };
 }
 
-/** The authorization server of another host must not get the stored secret. */
-async function changedClient(
-  context: ToolServersContext,
-  former: SealedToolServer,
-  url: string,
-  auth: ChangeToolServerBody["auth"],
-): Promise<GivenClient | undefined> {
-  if (auth !== undefined) return givenClient(context, former.id, auth);
-  const given = await selectGivenClient(context.database.sql, former.id);
-  if (!given || keepsOrigin(former.url, url)) return given;
-  if (given.sealedSecret !== null) throw otherOrigin();
-  return { ...given, issuer: null };
+/** The authorization server of another host must not get it. */
+async function refuseStoredSecret({ database }: ToolServersContext, serverId: string): Promise<void> {
+  const given = await selectGivenClient(database.sql, serverId);
+  if (given && given.sealedSecret !== null) throw otherOrigin();
 }
 
 /** Whether the credential may go to the new address: same origin, or https on the default port instead of http. */

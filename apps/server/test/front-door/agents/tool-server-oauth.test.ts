@@ -239,12 +239,15 @@ describe("a given client", () => {
     // The secret must not reach the authorization server of another host.
     const moved = await t.gantry.call("PATCH", `/v1/mcp-servers/${server.id}`, { json: { url: protectedServer.url } });
     expect([moved.status, moved.text]).toEqual([400, expect.stringContaining("auth")]);
-    // Nor one that the tool server names later.
+    // Nor one that the tool server names later, also at another address of the same origin.
     other.metadata.authorization_servers = [issuer.issuer];
     await t.gantry.database.sql`delete from tool_server_clients where server_id = ${server.id}`;
     await t.gantry.call("DELETE", `/v1/mcp-servers/${server.id}/authorization`);
-    const { body } = await t.gantry.call("POST", `/v1/mcp-servers/${server.id}/authorize`);
-    expect(body.error.message).toContain("before it was");
+    for (const url of [other.url, `${other.url}?a=1`]) {
+      await t.gantry.call("PATCH", `/v1/mcp-servers/${server.id}`, { json: { url } });
+      const { body } = await t.gantry.call("POST", `/v1/mcp-servers/${server.id}/authorize`);
+      expect(body.error?.message, url).toContain("before it was");
+    }
     await other.close();
     await own.close();
   });

@@ -5,12 +5,11 @@ export interface GivenClient {
   clientId: string | null;
   sealedSecret: Uint8Array | null;
   scope: string | null;
-  issuer: string | null;
 }
 
 export async function selectGivenClient(sql: Sql, serverId: string): Promise<GivenClient | undefined> {
   const [row] = await sql<GivenClient[]>`
-    select client_id as "clientId", sealed_secret as "sealedSecret", scope, issuer
+    select client_id as "clientId", sealed_secret as "sealedSecret", scope
     from tool_server_oauth where server_id = ${serverId}`;
   return row;
 }
@@ -28,6 +27,10 @@ export async function keepIssuer(sql: Sql, serverId: string, issuer: string): Pr
   const [row] = await sql<{ issuer: string }[]>`
     update tool_server_oauth set issuer = coalesce(issuer, ${issuer}) where server_id = ${serverId} returning issuer`;
   return row?.issuer;
+}
+
+export async function forgetIssuer(sql: Sql, serverId: string): Promise<void> {
+  await sql`update tool_server_oauth set issuer = null where server_id = ${serverId}`;
 }
 
 export interface StoredClient {
