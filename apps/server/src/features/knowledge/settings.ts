@@ -3,7 +3,7 @@ import { Fault, fault } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
 import { driveNotFound, lockDrive, markFiles, type WithinDrive } from "../drives/index.ts";
 import { findEmbeddingModel } from "./embed.ts";
-import type { KnowledgeDeps } from "./knowledge.ts";
+import type { DriveIndex, KnowledgeDeps } from "./knowledge.ts";
 import {
   deleteIndex,
   insertIndex,
@@ -71,11 +71,14 @@ export async function rebuildIndex(database: Database, caller: Caller, driveId: 
   );
 }
 
-/** The same for the server itself, with the key of the index. */
-export async function restartIndex(database: Database, driveId: string): Promise<void> {
+/** The same for the server itself, with the key of the index. Without effect if that generation has ended. */
+export async function restartIndex(
+  database: Database,
+  { driveId, generation }: Pick<DriveIndex, "driveId" | "generation">,
+): Promise<void> {
   await inLock(database, driveId, async (tx) => {
     const index = await selectIndex(tx, driveId);
-    if (!index) return;
+    if (index?.generation !== generation) return;
     await markFiles(tx, driveId, "all");
     await renewGeneration(tx, driveId, index);
   });

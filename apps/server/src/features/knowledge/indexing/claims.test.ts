@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { testDatabase } from "../../../../test/support/database.ts";
 import type { Database } from "../../../engines/database/index.ts";
+import { restartIndex } from "../settings.ts";
 import { endFile, fitsIndex } from "./chunk-store.ts";
 import { type ClaimedFile, claimFile, pauseIndex, releaseClaimsOf, releaseFile } from "./claim-store.ts";
 
@@ -83,6 +84,15 @@ test("a claim of an earlier generation writes nothing", async () => {
   expect(await endIndexed(first)).toBe(false);
   await releaseFile(sql, first, { dueInMs: 0, isTry: false });
   expect(await endIndexed(await claimed())).toBe(true);
+});
+
+test("an index restarts once for all the files that find another model", async () => {
+  await add("drv_ann", "/a");
+  await add("drv_ann", "/b");
+  const files = [await claimed(), await claimed()];
+  await Promise.all(files.map(({ index }) => restartIndex(database, index)));
+  const [index] = await sql`select generation from drive_indexes where drive_id = 'drv_ann'`;
+  expect(index?.generation).toBe((files[0]?.index.generation ?? 0) + 1);
 });
 
 test("chunks with long vectors fill an index earlier", async () => {

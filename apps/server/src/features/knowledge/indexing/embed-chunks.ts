@@ -2,7 +2,7 @@ import { Fault } from "../../../kernel/errors.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
 import { batchOf, embedTexts, findEmbeddingModel } from "../embed.ts";
-import type { KnowledgeDeps } from "../knowledge.ts";
+import type { DriveIndex, KnowledgeDeps } from "../knowledge.ts";
 import { restartIndex } from "../settings.ts";
 import { selectVectors, settleModel, storeVectors } from "./chunk-store.ts";
 import type { ClaimedFile } from "./claim-store.ts";
@@ -47,13 +47,13 @@ async function modelOf(deps: KnowledgeDeps, { index }: ClaimedFile): Promise<{ c
   const model = await findEmbeddingModel(deps, caller, index.embeddingModel ?? "").catch((error: unknown) => {
     throw error instanceof Fault && !error.retryable ? modelGone(error.message) : error;
   });
-  if (index.endpointId !== null && index.endpointId !== model.endpointId) await startAgain(deps, index.driveId);
+  if (index.endpointId !== null && index.endpointId !== model.endpointId) await startAgain(deps, index);
   return { caller, model };
 }
 
 /** The alias stands for another model now, whose vectors cannot be compared with the earlier ones. */
-async function startAgain(deps: KnowledgeDeps, driveId: string): Promise<never> {
-  await restartIndex(deps.database, driveId);
+async function startAgain(deps: KnowledgeDeps, index: DriveIndex): Promise<never> {
+  await restartIndex(deps.database, index);
   throw new ClaimLost();
 }
 
@@ -66,7 +66,7 @@ async function checkModel(
   const dimensions = first?.length ?? 0;
   const settled = await settleModel(deps.database.sql, index, { endpointId, dimensions });
   if (!settled) throw new ClaimLost();
-  if (settled.endpointId !== endpointId) await startAgain(deps, index.driveId);
+  if (settled.endpointId !== endpointId) await startAgain(deps, index);
   if (settled.dimensions !== dimensions) {
     const change = `vectors of length ${dimensions} instead of ${settled.dimensions}`;
     throw new IndexPaused(`The embedding model now returns ${change}. Rebuild the index.`, null);
