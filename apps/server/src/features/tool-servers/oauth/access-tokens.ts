@@ -1,10 +1,21 @@
 import { randomUUID } from "node:crypto";
+import type { Sql } from "../../../engines/database/database.ts";
 import { OAuthError, type OAuthTokens } from "../../../engines/tools/oauth/oauth.ts";
 import { ToolServerError } from "../../../engines/tools/tools.ts";
+import { isUnavailable } from "../../../kernel/errors.ts";
 import { sleep } from "../../../kernel/sleep.ts";
 import type { ToolServersContext } from "../context.ts";
 import type { ToolServer } from "../tool-server.ts";
-import { claimRefresh, endGrant, releaseRefresh, replaceTokens, type StoredGrant, selectGrant } from "./grant-store.ts";
+import {
+  claimRefresh,
+  endGrant,
+  type Key,
+  type NewTokens,
+  releaseRefresh,
+  replaceTokens,
+  type StoredGrant,
+  selectGrant,
+} from "./grant-store.ts";
 import { deleteClients } from "./oauth-store.ts";
 import { asServerError } from "./registrations.ts";
 import { revokeLater } from "./revoke.ts";
@@ -55,6 +66,8 @@ function accessIn({ grantId, version }: StoredGrant, { tokens }: Grant): Access 
 
 /** Longer than a refresh of another node, and than the lease of one that died. */
 const longestWaitMs = 45_000;
+/** Ends before the lease of the refresh does. */
+const longestStoreMs = 25_000;
 const pauseMs = 150;
 
 /**
@@ -89,6 +102,7 @@ export async function refreshedAccess(
 async function refresh(context: ToolServersContext, server: Place, stored: StoredGrant, claim: string): Promise<void> {
   const { database, oauth, vault } = context;
   const key = { serverId: server.id, userId: stored.userId };
+  const giveUpAt = performance.now() + longestStoreMs;
   const grant = openGrant(context, server, stored);
   if (grant?.tokens.refreshToken === undefined) {
     return endAccess(context, server, stored, "The authorization has expired");
@@ -107,13 +121,27 @@ async function refresh(context: ToolServersContext, server: Place, stored: Store
     ...grant,
     tokens: { ...tokens, refreshToken: tokens.refreshToken ?? grant.tokens.refreshToken },
   };
-  const isStored = await replaceTokens(database.sql, key, stored.version, {
+  const isStored = await keepTokens(database.sql, key, giveUpAt, stored.version, {
     sealedTokens: sealedGrant.seal(vault, next, stored.userId, server.id),
     version: randomUUID(),
     refreshInSeconds: refreshInSeconds(tokens),
   });
   // The user has authorized again, or forgotten the authorization.
   if (!isStored) revokeLater(context, server.id, [next]);
+}
+
+/** Retries while the database is unavailable: only this node has the new tokens, and the former ones are used up. */
+async function keepTokens(sql: Sql, key: Key, giveUpAt: number, former: string, tokens: NewTokens): Promise<boolean> {
+  for (;;) {
+    try {
+      if (await replaceTokens(sql, key, former, tokens)) return true;
+      // An earlier try may have taken effect without an answer.
+      return (await selectGrant(sql, key))?.version === tokens.version;
+    } catch (error) {
+      if (!isUnavailable(error) || performance.now() > giveUpAt) throw error;
+      await sleep(pauseMs);
+    }
+  }
 }
 
 /** The user must authorize again. Tokens that were replaced meanwhile stay. */

@@ -13,7 +13,7 @@ export interface StoredGrant extends SealedGrant {
   lastError: string | null;
 }
 
-interface Key {
+export interface Key {
   serverId: string;
   userId: string;
 }
@@ -39,7 +39,7 @@ export async function selectAuthorized(sql: Sql, userId: string, serverIds: read
   return new Set(rows.map(({ id }) => id));
 }
 
-interface NewTokens {
+export interface NewTokens {
   sealedTokens: Uint8Array;
   version: string;
   /** A fifth of the lifetime, at most a minute, is left for the calls that use the token. */
