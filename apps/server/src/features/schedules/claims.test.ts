@@ -1,6 +1,17 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
-import { advanceWithoutRun, advanceWithRun, type ClaimedSchedule, claimSchedules, pauseSchedule } from "./store.ts";
+import { waitFor } from "../../../test/support/wait-for.ts";
+import { createCron } from "../../engines/cron/croner-cron.ts";
+import type { Transaction } from "../../engines/database/database.ts";
+import {
+  advanceWithoutRun,
+  advanceWithRun,
+  type ClaimedSchedule,
+  claimSchedules,
+  noteRun,
+  pauseSchedule,
+} from "./store.ts";
+import { type DueDeps, workOnDue } from "./work-on-due.ts";
 
 let own: Awaited<ReturnType<typeof testDatabase>>;
 const users = ["usr_a", "usr_b", "usr_c"];
@@ -23,7 +34,10 @@ beforeAll(async () => {
   });
 });
 afterAll(() => own.drop());
-beforeEach(() => own.database.sql`delete from schedules`);
+beforeEach(async () => {
+  await own.database.sql`delete from runs`;
+  await own.database.sql`delete from schedules`;
+});
 
 /** Due `secondsAgo`. */
 async function add(user: string, count: number, secondsAgo: number): Promise<void> {
@@ -75,4 +89,52 @@ test("after the lease another node claims the same due time; only one of them ca
   await advanceWithoutRun(sql, loser, { upcoming: [new Date("2031-01-01T00:00:00Z")] });
   const [row] = await sql`select next_at, paused_reason, last_run_id from schedules`;
   expect(row).toEqual({ next_at: upcoming[0], paused_reason: null, last_run_id: used[0] ? "run_2" : "run_1" });
+});
+
+test("a run that was started by hand since the claim skips the due time", async () => {
+  const { database } = own;
+  const { sql } = database;
+  await add("usr_a", 1, 1);
+  const [claimed] = await claim(1);
+  if (!claimed) throw new Error("Nothing was claimed");
+  const insertRun = (tx: Transaction, id: string) => tx`
+    insert into runs (id, agent_id, revision_id, owner_id, user_id, key_id, input, timeout_ms, max_steps, base_url,
+      source_id)
+    values (${id}, 'agt_a', 'rev_a', 'usr_a', 'usr_a', 'key_usr_a', '{}', 1, 1, '', ${claimed.id})`;
+  const create = async ({ source }: Parameters<DueDeps["runs"]["create"]>[0]) => {
+    await database.transaction(async (tx) => {
+      await source?.within?.(tx, "run_due");
+      await insertRun(tx, "run_due");
+    });
+    return {} as Awaited<ReturnType<DueDeps["runs"]["create"]>>;
+  };
+  const deps = {
+    database,
+    cron: createCron(),
+    runs: { create },
+    accounts: { callerOfKey: async () => ({ userId: "usr_a" }) },
+    telemetry: { inTrace: (_span: unknown, work: () => unknown) => work() },
+  } as unknown as DueDeps;
+  const { worked } = await database.transaction(async (tx) => {
+    await noteRun(tx, claimed.id, "run_by_hand");
+    await insertRun(tx, "run_by_hand");
+    const worked = workOnDue(deps, claimed);
+    await waitFor("the due time to wait for the run", async () => {
+      const { count } = await sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+          and query like '%update schedules%'`;
+      return count > 0;
+    });
+    return { worked };
+  });
+  await worked;
+  expect(await sql`select id from runs`).toEqual([{ id: "run_by_hand" }]);
+  const [row] = await sql`select last_run_id, last_due_at, last_skipped_at, skipped_reason, tries from schedules`;
+  expect(row).toEqual({
+    last_run_id: "run_by_hand",
+    last_due_at: null,
+    last_skipped_at: claimed.nextAt,
+    skipped_reason: "A run of this schedule was still under way.",
+    tries: 0,
+  });
 });

@@ -30,7 +30,7 @@ export type DueDecision =
  *        └─ late, once ──► run for the latest time ──► the next time after it
  */
 export function decideDue(schedule: DueSchedule, now: Date, cron: Cron): DueDecision {
-  const { nextAt, missed, overlap, liveRuns } = schedule;
+  const { nextAt, missed } = schedule;
   if (nextAt === null) return { kind: "find", upcoming: cron.next(schedule, now, shownTimes) };
   const onTimeFrom = now.getTime() - onTimeMs;
   const isLate = nextAt.getTime() < onTimeFrom;
@@ -47,14 +47,15 @@ export function decideDue(schedule: DueSchedule, now: Date, cron: Cron): DueDeci
   const latest = isLate ? cron.latest(schedule, now) : undefined;
   const dueAt = latest && latest > nextAt ? latest : nextAt;
   const upcoming = timesAfter(schedule, dueAt, cron);
-  if (overlap === "skip" && liveRuns > 0) {
-    return { kind: "skip", skippedAt: dueAt, reason: "A run of this schedule was still under way.", upcoming };
-  }
-  if (liveRuns >= mostQueued) {
-    const reason = `${mostQueued} runs of this schedule were already under way or waiting.`;
-    return { kind: "skip", skippedAt: dueAt, reason, upcoming };
-  }
-  return { kind: "run", dueAt, upcoming };
+  const reason = overlapReason(schedule);
+  return reason === undefined ? { kind: "run", dueAt, upcoming } : { kind: "skip", skippedAt: dueAt, reason, upcoming };
+}
+
+/** Why the runs under way do not allow another one, if they do not. */
+export function overlapReason({ overlap, liveRuns }: Pick<DueSchedule, "overlap" | "liveRuns">): string | undefined {
+  if (overlap === "skip" && liveRuns > 0) return "A run of this schedule was still under way.";
+  if (liveRuns >= mostQueued) return `${mostQueued} runs of this schedule were already under way or waiting.`;
+  return undefined;
 }
 
 /** Finds the next time again, because rules of time zones change, and keeps the known ones after it if it is the same. */

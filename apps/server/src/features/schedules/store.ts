@@ -1,4 +1,4 @@
-import type { Sql, Transaction } from "../../engines/database/database.ts";
+import type { Part, Sql, Transaction } from "../../engines/database/database.ts";
 import { andOfKeys, type Page, type Scope } from "../accounts/index.ts";
 import type { Schedule, ScheduleSettings } from "./schedule.ts";
 
@@ -144,12 +144,19 @@ export async function claimSchedules(
   return sql<ClaimedSchedule[]>`
     select ${columns(sql)}, s.tries, s.refusals, live.n as "liveRuns", clock_timestamp() as now
     from claim_schedules(${wanted}::int, ${leaseMs} * interval '1 ms') s ${agentOf(sql)}
-    cross join lateral (
-      select count(*)::int as n from (
-        select from runs r where r.source_id = s.id and r.completed_at is null limit ${mostLive}
-      ) runs
-    ) live`;
+    cross join lateral (${liveRunsOf(sql, sql`s.id`, mostLive)}) live`;
 }
+
+/** Counted up to the bound. Call it after `advanceWithRun`, which locks out other runs of the schedule. */
+export async function countLiveRuns(tx: Transaction, id: string, most: number): Promise<number> {
+  const [row] = await tx<[{ n: number }]>`${liveRunsOf(tx, id, most)}`;
+  return row.n;
+}
+
+const liveRunsOf = (sql: Sql, id: Part, most: number) => sql`
+  select count(*)::int as n from (
+    select from runs r where r.source_id = ${id} and r.completed_at is null limit ${most}
+  ) runs`;
 
 type Claim = Pick<ClaimedSchedule, "id" | "revision" | "nextAt">;
 

@@ -5,10 +5,17 @@ import { Fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Accounts } from "../accounts/index.ts";
 import type { Runs } from "../runs/index.ts";
-import { type DueDecision, decideDue } from "./due.rules.ts";
+import { type DueDecision, decideDue, mostQueued, overlapReason } from "./due.rules.ts";
 import { judgeRefusal, keyStopped } from "./refusal.rules.ts";
 import { runBodyOf, sequenceOf } from "./schedule.ts";
-import { advanceWithoutRun, advanceWithRun, type ClaimedSchedule, lookAgain, pauseSchedule } from "./store.ts";
+import {
+  advanceWithoutRun,
+  advanceWithRun,
+  type ClaimedSchedule,
+  countLiveRuns,
+  lookAgain,
+  pauseSchedule,
+} from "./store.ts";
 
 export interface DueDeps {
   database: Database;
@@ -21,6 +28,9 @@ export interface DueDeps {
 
 /** Undoes a run whose due time another node, or its user, has handled meanwhile. */
 class LostClaim extends Error {}
+
+/** Undoes a run because others of its schedule have been started since the claim. Its message is the reason. */
+class Overlap extends Error {}
 
 /**
  * Handles one claimed due time. Only the transaction that moves the schedule on stores a run, so a due time has one run
@@ -57,6 +67,9 @@ async function createRun(
         sequence: sequenceOf(claimed.id, claimed),
         async within(tx, runId) {
           if (!(await advanceWithRun(tx, claimed, { dueAt, runId, upcoming }))) throw new LostClaim();
+          const liveRuns = await countLiveRuns(tx, claimed.id, mostQueued);
+          const reason = overlapReason({ ...claimed, liveRuns });
+          if (reason !== undefined) throw new Overlap(reason);
         },
       },
     });
@@ -65,6 +78,10 @@ async function createRun(
     await telemetry.inTrace(() => ({ name: "schedule", kind: "producer", attributes }), create);
   } catch (error) {
     if (error instanceof LostClaim) return;
+    if (error instanceof Overlap) {
+      const skipped = { at: dueAt, reason: error.message, isRefusal: false };
+      return advanceWithoutRun(database.sql, claimed, { upcoming, skipped });
+    }
     if (!(error instanceof Fault))
       log.error({ err: error, schedule_id: claimed.id }, "Failed to create a scheduled run.");
     const { tries, refusals } = claimed;
