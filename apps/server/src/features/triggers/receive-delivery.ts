@@ -26,7 +26,7 @@ export interface Received {
   isDuplicate: boolean;
 }
 
-class AcceptedBefore extends Error {}
+class NotAccepted extends Error {}
 
 /** Credentials of the sender are not for prompts. */
 const hiddenHeaders = /^(authorization|cookie|proxy-.*)$|api-?key|token|secret|password/;
@@ -54,12 +54,12 @@ export async function receiveDelivery(
     await refuseFullQueue(context, trigger);
     return { runId: await startRun(context, trigger, { caller, deliveryId, arrival, body }), isDuplicate: false };
   } catch (error) {
-    if (error instanceof AcceptedBefore && deliveryId !== undefined) {
+    if (error instanceof NotAccepted && deliveryId !== undefined) {
       const first = await findAccepted(context.database.sql, trigger.id, deliveryId);
       if (first !== undefined) return repeated(context, trigger, deliveryId, first);
     }
-    // Deleted meanwhile.
-    if (error instanceof AcceptedBefore) throw triggerNotFound();
+    // Deleted or changed meanwhile.
+    if (error instanceof NotAccepted) throw triggerNotFound();
     if (error instanceof Fault && error.status < 500) await context.refusals.note(trigger.id, deliveryId, error);
     throw shownToSender(error);
   }
@@ -124,7 +124,7 @@ async function startRun(
         sequence: overlap === "queue" ? triggerId : undefined,
         async within(tx, runId) {
           const delivery = { id: newId("delivery"), triggerId, deliveryId, status: "accepted", runId } as const;
-          if (!(await insertDelivery(tx, delivery))) throw new AcceptedBefore();
+          if (!(await insertDelivery(tx, delivery, trigger))) throw new NotAccepted();
         },
       },
     });

@@ -130,13 +130,22 @@ export interface NewTriggerDelivery {
   runId?: string | undefined;
 }
 
-/** False if the delivery was accepted before. Waits for a transaction that is accepting it. */
-export async function insertDelivery(sql: Sql, delivery: NewTriggerDelivery): Promise<boolean> {
+/** The body of a request may arrive long after its trigger was read. The lock keeps changes out until the run is stored. */
+const stillAccepts = (sql: Sql, { secretHash, verificationSecret }: Trigger) => sql`
+  and t.enabled and t.paused_reason is null and t.secret_hash = ${secretHash as Buffer}
+  and t.verification_secret is not distinct from ${verificationSecret as Buffer | null}::bytea
+  for share of t`;
+
+/**
+ * False if the delivery was accepted before, or if `by`, as it was read, must not start runs any more. Waits for a
+ * transaction that is accepting the delivery.
+ */
+export async function insertDelivery(sql: Sql, delivery: NewTriggerDelivery, by?: Trigger): Promise<boolean> {
   const rows = await sql`
     insert into trigger_deliveries (id, trigger_id, delivery_id, status, reason, run_id)
     select ${delivery.id}, t.id, ${delivery.deliveryId ?? null}, ${delivery.status}, ${delivery.reason ?? null},
       ${delivery.runId ?? null}
-    from triggers t where t.id = ${delivery.triggerId}
+    from triggers t where t.id = ${delivery.triggerId} ${by ? stillAccepts(sql, by) : sql``}
     on conflict (trigger_id, delivery_id) where status = 'accepted' do nothing
     returning 1`;
   return rows.length > 0;

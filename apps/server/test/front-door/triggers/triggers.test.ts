@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { verifyLedger } from "../../../src/features/billing/index.ts";
 import { type AgentRuns, startAgentRuns } from "../../support/agent-runs.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
+import { sendHalf } from "../../support/half-sent.ts";
 
 let t: AgentRuns;
 let beside: GantryNode;
@@ -107,6 +108,19 @@ describe("the address of a trigger", () => {
     const metrics = (await call("GET", "/metrics")).text;
     expect(metrics).toContain("/hooks/:trigger_id/:secret");
     expect(metrics).not.toContain(trigger.id);
+  });
+
+  test.each([
+    ["rotated", "POST", "/rotate", undefined],
+    ["disabled", "PATCH", "", { enabled: false }],
+    ["given another signing secret", "PATCH", "", { verification: { type: "github", secret: "s".repeat(32) } }],
+  ])("starts no run for a request that was open when the trigger was %s", async (_what, method, path, json) => {
+    const trigger = await makeTrigger();
+    const open = await sendHalf("POST", trigger.url, { a: 1 });
+    expect((await call(method, `/v1/triggers/${trigger.id}${path}`, json && { json })).status).toBe(200);
+    expect((await open.finish()).status).toBe(404);
+    expect((await call("GET", `/v1/runs?agent_id=${trigger.agent_id}`)).body.total).toBe(0);
+    expect(await deliveries(trigger.id)).toEqual([]);
   });
 
   test("a disabled trigger answers 409, and its owner alone reads and changes it", async () => {
