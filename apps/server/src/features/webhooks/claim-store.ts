@@ -17,17 +17,25 @@ export interface ClaimedRow {
   trace: string | null;
 }
 
-/** Pending deliveries by receiver, and in how many milliseconds the next one becomes due. */
+/** A user chooses the destinations, so how many of them a pass considers is bounded, for each user and in all. */
+const mostPerUser = 500;
+const mostReceivers = 5_000;
+
+/** Due deliveries of the receivers that have waited longest, and in how many milliseconds the next one becomes due. */
 export async function selectWaiting(sql: Sql): Promise<{ waiting: Waiting[]; nextInMs: number | null }> {
-  const rows = await sql<(Waiting & { nextInMs: number | null })[]>`
-    select w.destination, w.user_id as "userId", w.due, w.next_in_ms as "nextInMs", p.parallel
+  // First: what becomes due between the two queries is then in both.
+  const [next] = await sql<{ inMs: number | null }[]>`
+    select extract(epoch from min(due_at) - now())::float8 * 1000 as "inMs"
+    from webhook_deliveries where status = 'pending' and due_at > now()`;
+  const waiting = await sql<Waiting[]>`
+    select w.destination, w.user_id as "userId", w.due, p.parallel
     from (
-      select destination, user_id, count(*) filter (where due_at <= now())::int as due,
-        extract(epoch from min(due_at) filter (where due_at > now()) - now())::float8 * 1000 as next_in_ms
-      from webhook_deliveries where status = 'pending' group by destination, user_id
-    ) w left join users u on u.id = w.user_id left join plans p on p.name = u.plan`;
-  const next = Math.min(...rows.map(({ nextInMs }) => nextInMs ?? Number.POSITIVE_INFINITY));
-  return { waiting: rows.filter(({ due }) => due > 0), nextInMs: Number.isFinite(next) ? next : null };
+      select destination, user_id, count(*)::int as due, min(due_at) as since,
+        row_number() over (partition by user_id order by min(due_at)) as nth
+      from webhook_deliveries where status = 'pending' and due_at <= now() group by destination, user_id
+    ) w left join users u on u.id = w.user_id left join plans p on p.name = u.plan
+    where w.nth <= ${mostPerUser} order by w.nth, w.since limit ${mostReceivers}`;
+  return { waiting, nextInMs: next?.inMs ?? null };
 }
 
 /** Claims the allotted number of deliveries for `leaseMs`. An expired claim counts as an attempt: its sender died. */

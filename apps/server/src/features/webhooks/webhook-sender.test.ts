@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { Webhook as Verifier } from "standardwebhooks";
 import { describe, expect, test, vi } from "vitest";
+import { selectWaiting } from "./claim-store.ts";
 import { deleteDeliveries, enqueueDeliveries, enqueueDelivery } from "./index.ts";
 import {
   enqueue,
@@ -379,6 +380,30 @@ describe("resending", () => {
     await vi.waitFor(async () => expect((await find(predictionId)).attempts).toBe(1), { timeout: 20_000 });
     await webhooks().resend(ann, (await find(predictionId)).id);
     expect(await untilEnded(predictionId)).toMatchObject({ status: "delivered", attempts: 2 });
+  });
+});
+
+describe("of one user to very many receivers", () => {
+  const insert = (count: number, dueInMs: number) => stored.database.sql`
+    insert into webhook_deliveries (id, user_id, prediction_id, model_name, destination, target, payload, due_at)
+    select 'dlv_' || n, 'usr_ann', 'pred_' || n, 'ann/model', 'https://receiver-' || n || '.test', '', '{}',
+      now() + ${dueInMs} * interval '1 ms'
+    from generate_series(1, ${count}::int) n`;
+
+  test("deliveries that wait for a retry do not delay those of other users", async () => {
+    await insert(130_000, 3_600_000);
+    const site = await receiver();
+    await startSender();
+    await enqueue(site.url, {}, { userId: "usr_bob" });
+    await untilReceived(site, 1, 5_000);
+  });
+
+  test("due deliveries leave other users their turn, and a pass reads a bounded number of receivers", async () => {
+    await insert(6_000, -60_000);
+    await enqueue("http://127.0.0.1:9", {}, { userId: "usr_bob" });
+    const { waiting } = await selectWaiting(stored.database.sql);
+    expect(waiting).toHaveLength(501);
+    expect(waiting).toContainEqual({ destination: "http://127.0.0.1:9", userId: "usr_bob", due: 1, parallel: null });
   });
 });
 
