@@ -1,9 +1,11 @@
+import type { Sql } from "../../engines/database/database.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Caller, Resource } from "./context.ts";
 import { digestOf, hashOf, longestKey, publicPartsOf, sameHash } from "./key-format.rules.ts";
-import type { StoredPair } from "./pair-store.ts";
+import { type StoredPair, selectPairs } from "./pair-store.ts";
+import { lockUser } from "./store.ts";
 
 /** A caller and the time (milliseconds) when its key stops working; null for an unknown key. */
 export type Verdict = {
@@ -166,7 +168,7 @@ export function createAuthentication({
   };
 }
 
-function verdictOf(pair: StoredPair): Verdict {
+function verdictOf(pair: StoredPair): NonNullable<Verdict> {
   const ends = [pair.expiresAt, pair.validUntil, pair.sessionEndsAt].map(
     (end) => end?.getTime() ?? Number.POSITIVE_INFINITY,
   );
@@ -194,6 +196,16 @@ function verdictOf(pair: StoredPair): Verdict {
       team: pair.team && Object.freeze(pair.team),
     }),
   };
+}
+
+/**
+ * Call it first in a transaction that creates a credential: since the caller was identified, its own may have been revoked
+ * or replaced. Such changes wait for the transaction.
+ */
+export async function lockCaller(tx: Sql, { userId, team, keyPublic }: Caller, now: Date): Promise<void> {
+  await lockUser(tx, userId, team?.member.userId);
+  const pairs = await selectPairs(tx, [keyPublic]);
+  if (!pairs.some((pair) => !pair.inGrace && verdictOf(pair).endsAt > now.getTime())) throw invalidKey();
 }
 
 /** The same text for all causes, so that guessing reveals nothing. */

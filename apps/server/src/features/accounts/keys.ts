@@ -3,7 +3,7 @@ import type { Sql } from "../../engines/database/database.ts";
 import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import { dollarsOfMicros } from "../../kernel/money.ts";
 import { record as recordAction } from "../audit/index.ts";
-import { invalidKey } from "./authenticate.ts";
+import { invalidKey, lockCaller } from "./authenticate.ts";
 import type { AccountsContext, Caller, Page } from "./context.ts";
 import { newKeyPair } from "./key-format.rules.ts";
 import { everythingOf, mayManage, type Scope, scopeOf } from "./key-reach.rules.ts";
@@ -15,8 +15,8 @@ import {
   insertKey,
   isRevoked,
   type Key,
-  lockCreator,
   lockKey,
+  lockUser,
   markKeyRevoked,
   type Range,
   replacePair,
@@ -38,11 +38,9 @@ export async function createKey(
   alongside?: Alongside,
 ): Promise<NewKey> {
   if (!mayManage(caller, wanted)) throw fault("forbidden", beyondReach("create"));
-  const { team } = caller;
   // The new key must not escape the budget of the parent, which for a key of a team is that of the member.
-  const parentId = team ? team.seatId : (caller.parentId ?? null);
-  const member = team ? { memberId: team.member.userId } : {};
-  return issueKey(context, caller.userId, { ...wanted, parentId }, member, alongside);
+  const parentId = caller.team?.seatId ?? caller.parentId ?? null;
+  return issueKey(context, caller.userId, { ...wanted, parentId }, { caller, alongside });
 }
 
 /** Expired keys count until they are revoked. */
@@ -68,14 +66,14 @@ async function issueKey(
   context: AccountsContext,
   userId: string,
   wanted: KeyRequest,
-  member: KeyMember = {},
-  alongside?: Alongside,
+  { caller, alongside }: { caller?: Caller; alongside?: Alongside | undefined } = {},
 ): Promise<NewKey> {
   await refuseUnknownModels(context, userId, wanted);
   const models = wanted.models && [...new Set(wanted.models)];
   const { database, clock } = context;
+  const member: KeyMember = caller?.team ? { memberId: caller.team.member.userId } : {};
   return database.transaction(async (tx) => {
-    await lockCreator(tx, userId, member.memberId);
+    await (caller ? lockCaller(tx, caller, clock.now()) : lockUser(tx, userId));
     // The member may have been removed while the lock was waited for.
     if (wanted.parentId != null && (await isRevoked(tx, wanted.parentId))) throw invalidKey();
     if ((await countKeysOf(tx, userId, member.memberId)) >= mostKeys) throw tooManyKeys();
@@ -182,6 +180,7 @@ export async function rotateKey(
 ): Promise<NewKey> {
   const pair = newKeyPair();
   const record = await context.database.transaction(async (tx) => {
+    await lockCaller(tx, caller, context.clock.now());
     const key = await lockKey(tx, scopeOf(caller), keyId);
     if (!key) throw fault("not_found", "Key not found");
     if (key.isSession) throw fault("conflict", "A console session cannot be rotated. Revoke it instead.");
@@ -213,6 +212,7 @@ export async function rotateKey(
 /** The key and its replaced secrets stop working, on this node as soon as this resolves. */
 export async function revokeKey(context: AccountsContext, caller: Caller, keyId: string): Promise<void> {
   await context.database.transaction(async (tx) => {
+    await lockUser(tx, caller.userId);
     const key = await lockKey(tx, scopeOf(caller), keyId);
     if (!key) throw fault("not_found", "Key not found");
     if (!mayManage(caller, { ...key, keyId })) {
@@ -229,6 +229,7 @@ export async function revokeKey(context: AccountsContext, caller: Caller, keyId:
 export async function revokeKeyOf(context: AccountsContext, username: string, keyId: string): Promise<void> {
   const { id: userId } = await readUser(context, username);
   await context.database.transaction(async (tx) => {
+    await lockUser(tx, userId);
     const key = await lockKey(tx, everythingOf(userId), keyId);
     if (!key) throw fault("not_found", "Key not found");
     await markKeyRevoked(tx, key, context.clock.now());

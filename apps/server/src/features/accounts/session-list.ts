@@ -5,7 +5,7 @@ import { record } from "../audit/index.ts";
 import type { AccountsContext, Caller, Page } from "./context.ts";
 import { type KeyReach, mayManage } from "./key-reach.rules.ts";
 import { endSessions, markSessionEnded } from "./sessions.ts";
-import { announceChange, type Range } from "./store.ts";
+import { announceChange, lockUser, type Range } from "./store.ts";
 import { readUser } from "./users.ts";
 
 export interface Session {
@@ -79,6 +79,7 @@ async function endOne(
 ): Promise<void> {
   const { database, clock, forgetUser } = context;
   await database.transaction(async (tx) => {
+    await lockUser(tx, userId);
     const [key] = await tx<SessionKey[]>`
       select k.id as "keyId", k.name, k.models, k.expires_at as "expiresAt", k.monthly_limit_micros as "monthlyLimitMicros"
       from retired_key_pairs p join api_keys k on k.id = p.key_id
@@ -95,6 +96,7 @@ async function endOne(
 
 async function endAll(context: AccountsContext, userId: string, kept: { except?: string }): Promise<void> {
   await context.database.transaction(async (tx) => {
+    await lockUser(tx, userId);
     await endSessions(tx, userId, context.clock.now(), kept);
     await announceChange(tx, userId);
     await record(tx, { action: "session.end", object: { id: "all" }, ownerId: userId });

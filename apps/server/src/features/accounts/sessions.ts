@@ -7,7 +7,7 @@ import type { AccountsContext, Caller } from "./context.ts";
 import { digestOf, hashOf, newSessionPair } from "./key-format.rules.ts";
 import { type Client, unknownClient } from "./sign-in-options.ts";
 import { requireWay } from "./sign-in-ways.ts";
-import { announceChange } from "./store.ts";
+import { announceChange, lockUser } from "./store.ts";
 
 export const sessionMs = 12 * 3_600_000;
 const maxPerKey = 100;
@@ -77,6 +77,7 @@ export async function storeSession(
 export async function endSession(context: AccountsContext, caller: Caller, presented: string): Promise<void> {
   const { userId, keyId } = caller;
   await context.database.transaction(async (tx) => {
+    await lockUser(tx, userId);
     await deleteSession(tx, keyId, hashOf(digestOf(presented)));
     await markSessionEnded(tx, keyId, context.clock.now());
     await announceChange(tx, userId);

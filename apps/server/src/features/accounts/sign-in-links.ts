@@ -1,6 +1,7 @@
 import type { Sql } from "../../engines/database/database.ts";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import { record } from "../audit/index.ts";
+import { lockCaller } from "./authenticate.ts";
 import type { AccountsContext, Caller } from "./context.ts";
 import { mayManage } from "./key-reach.rules.ts";
 import { hashOfToken, newToken } from "./one-time-token.ts";
@@ -26,7 +27,7 @@ export async function makeSignInLink(context: AccountsContext, caller: Caller): 
   if (!mayManage(caller, unlimited)) {
     throw fault("forbidden", "A restricted key cannot create a sign-in link. Use a key without limits.");
   }
-  return createSignInLink(context, { id: caller.userId, username: caller.username });
+  return createSignInLink(context, { id: caller.userId, username: caller.username }, caller);
 }
 
 /** For admins. */
@@ -41,8 +42,10 @@ export async function makeSignInLinkFor(context: AccountsContext, username: stri
 function createSignInLink(
   { database, clock }: AccountsContext,
   { id, username: name }: { id: string; username: string },
+  caller?: Caller,
 ): Promise<NewSignInLink> {
   return database.transaction(async (tx) => {
+    if (caller) await lockCaller(tx, caller, clock.now());
     const link = await storeSignInLink(tx, id, clock.now());
     const after = { expires_at: link.expiresAt };
     await record(tx, { action: "sign_in_link.create", object: { id, name }, ownerId: id, after });

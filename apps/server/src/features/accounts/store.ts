@@ -195,8 +195,8 @@ export async function insertKey(
 /** The key of a seat is not managed: it comes and goes with the member. */
 const noSeat = (sql: Sql) => sql`(member_id is null or parent_id is not null)`;
 
-/** One new key of a user, or of a member of a team, at a time. */
-export async function lockCreator(tx: Sql, userId: string, memberId = userId): Promise<void> {
+/** One change to the keys and sessions of a user, or of a member of a team, at a time. */
+export async function lockUser(tx: Sql, userId: string, memberId = userId): Promise<void> {
   await tx`select from users where id = any(${[userId, memberId]}::text[]) order by id for no key update`;
 }
 

@@ -1,6 +1,7 @@
 import { keyRecord } from "@gantry/wire";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AccountsUnderTest, accountsUnderTest, operatorKey } from "../../../test/support/account-api.ts";
+import { asPresentedSession } from "../../features/accounts/index.ts";
 
 const unknownId = "key_00000000000000000000000000";
 let site: AccountsUnderTest;
@@ -329,6 +330,29 @@ describe("POST /api/v2/keys/{id}/rotate", () => {
     });
     site.passTime(3_600_001);
     expect((await rotate(made.body.id)).status).toBe(409);
+  });
+});
+
+describe("a caller whose secret stopped working since it was identified", () => {
+  const wanted = { name: "", expiresAt: null, models: null, monthlyLimitMicros: null };
+  const refused = { type: "unauthorized" };
+
+  it.each(["rotated", "rotated with grace", "revoked"])("creates nothing once it was %s", async (how) => {
+    const made = await site.call("POST", "/api/v2/keys", { key });
+    const caller = await site.accounts.authenticate(made.body.key);
+    if (how === "revoked") await site.accounts.revokeKey(caller, caller.keyId);
+    else await site.accounts.rotateKey(caller, caller.keyId, how === "rotated" ? 0 : 3600);
+    await expect(site.accounts.createKey(caller, wanted)).rejects.toMatchObject(refused);
+    await expect(site.accounts.rotateKey(caller, caller.keyId, 0)).rejects.toMatchObject(refused);
+    await expect(site.accounts.makeSignInLink(caller)).rejects.toMatchObject(refused);
+  });
+
+  it("creates nothing once its session has ended", async () => {
+    const session = asPresentedSession(await site.accounts.openSession(await site.accounts.authenticate(key)));
+    const caller = await site.accounts.authenticate(session);
+    await site.accounts.createKey(caller, wanted);
+    await site.accounts.endSession(caller, session);
+    await expect(site.accounts.createKey(caller, wanted)).rejects.toMatchObject(refused);
   });
 });
 
