@@ -31,7 +31,7 @@ export interface ServerOptions {
   /** GANTRY_TRUSTED_PROXIES. */
   trustedProxies?: readonly TrustedRange[];
   telemetry?: Telemetry;
-  /** Finds the caller of every route that needs a key, before its body is read. */
+  /** Finds the caller of every route that needs a key, before its body is read and again after that. */
   authenticate?: Authenticate;
 }
 
@@ -155,9 +155,16 @@ export function createServer({
   if (filesUrl !== undefined) keepFilesApart(app, new URL(filesUrl));
   if (authenticate !== undefined) {
     const identify = requireCaller(authenticate);
+    const needsKey = ({ routeOptions: { config } }: FastifyRequest) =>
+      config.access?.by === "key" || config.access?.by === "admin";
     app.addHook("onRequest", async (request) => {
-      const by = request.routeOptions.config.access?.by;
-      if (by === "key" || by === "admin") await identify(request);
+      if (needsKey(request)) await identify(request);
+    });
+    // The key may have been revoked or replaced while the body arrived.
+    app.addHook("preHandler", async (request) => {
+      if (request.method === "GET" || !needsKey(request)) return;
+      request.identified = null;
+      await identify(request);
     });
   }
   app.addHook("onRequest", (request, _reply, done) => {

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
+import { sendHalf } from "../../support/half-sent.ts";
 
 // access-table.test.ts lists the routes that refuse a replaced secret.
 
@@ -99,4 +100,49 @@ test("a session is not opened with a secret that is rotated concurrently", async
       expect(me.status).toBe(401);
     }
   }
+});
+
+describe("a request that was open when its secret", () => {
+  const begin = (key: string, path: string, json: object) =>
+    sendHalf("POST", gantry.url + path, json, { "x-api-key": key });
+
+  test("was rotated does not rotate the key again", async () => {
+    const stolen = await gantry.newUser("rotated-meanwhile");
+    const [{ id }] = (await gantry.call("GET", "/api/v2/keys", { key: stolen })).body.results;
+    const open = await begin(stolen, `/api/v2/keys/${id}/rotate`, { grace_seconds: 0 });
+    const { body } = await rotate(id, stolen);
+    expect((await open.finish()).status).toBe(401);
+    expect((await gantry.call("GET", "/api/v2/me", { key: body.key })).status).toBe(200);
+  });
+
+  test("was rotated with a grace period manages nothing", async () => {
+    const stolen = await gantry.newUser("in-grace-meanwhile");
+    const [{ id }] = (await gantry.call("GET", "/api/v2/keys", { key: stolen })).body.results;
+    const open = await begin(stolen, `/api/v2/keys/${id}/rotate`, { grace_seconds: 0 });
+    const { body } = await rotate(id, stolen, 3600);
+    expect((await open.finish()).status).toBe(403);
+    expect((await gantry.call("GET", "/api/v2/me", { key: body.key })).status).toBe(200);
+  });
+
+  test.each([
+    ["/api/v2/keys", { name: "survivor" }],
+    ["/api/v2/sign-in-links", { username: "revoked-meanwhile" }],
+    ["/v1/drives", { name: "survivor" }],
+  ])("was revoked gets a 401 from %s", async (path, json) => {
+    const first = await gantry.newUser("revoked-meanwhile");
+    const { key: stolen, id } = (await gantry.call("POST", "/api/v2/keys", { key: first, json: { name: "b" } })).body;
+    const open = await begin(stolen, path, json);
+    expect((await gantry.call("DELETE", `/api/v2/keys/${id}`, { key: first })).status).toBe(204);
+    expect((await open.finish()).status).toBe(401);
+    expect((await gantry.call("GET", "/api/v2/keys", { key: first })).body.total_count).toBe(1);
+  });
+});
+
+test("of several rotations with one secret at once, one succeeds", async () => {
+  const key = await gantry.newUser("rotating");
+  const [{ id }] = (await gantry.call("GET", "/api/v2/keys", { key })).body.results;
+  const answers = await Promise.all([0, 0, 3600, 3600].map((grace) => rotate(id, key, grace)));
+  const made = answers.filter(({ status }) => status === 200);
+  expect(made).toHaveLength(1);
+  expect((await gantry.call("GET", "/api/v2/me", { key: made[0]?.body.key })).status).toBe(200);
 });
