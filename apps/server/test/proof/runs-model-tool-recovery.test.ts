@@ -162,17 +162,17 @@ describe("a model that a tool runs", () => {
   test("is charged for its use when another call fails the run, and is not run again", async () => {
     // The hold of slow makes dear wait; the charge of cheap leaves too little for it.
     const agent = running("slow", "cheap", "dear");
+    const worker = await startWorker();
     llm.script = async (request) => {
-      if (request.model === "llm") return agent(request);
+      if (request.model === "llm") {
+        // The models are then cached, so that the calls of the step reserve their cost in order.
+        for (const name of ["slow", "cheap", "dear"]) await worker.call("GET", `/api/v1/admin/${name}/openapi.json`);
+        return agent(request);
+      }
       if (request.model === "slow") return { text: "A part of", hangs: true };
       await sleep(500);
       return { text: "Here." };
     };
-    const worker = await startWorker();
-    // The models are then cached, so that the calls of the step reserve their cost in order.
-    for (const name of ["slow", "cheap", "dear"]) {
-      expect((await worker.call("GET", `/api/v1/admin/${name}/openapi.json`)).status).toBe(200);
-    }
     const run = await startRun({ max_cost: 1 });
     expect(await ended(run)).toMatchObject({ status: "error", error: { type: "limit_exceeded" } });
     expect(asked("dear")).toBe(0);

@@ -42,9 +42,9 @@ export interface ToolServers {
     server: ToolServer,
     options: { baseUrl: string; isOffline: boolean },
   ): Promise<{ server: ToolServer; url: string | undefined }>;
-  /** What the browser brings back from the authorization server. */
   /** The server and the user of the link. Undefined if it does not work. */
   findAuthorization(answer: AuthorizationAnswer): Promise<PendingAuthorization | undefined>;
+  /** Takes what the browser brings back from the authorization server. */
   finishAuthorization(answer: AuthorizationAnswer): Promise<AuthorizationOutcome>;
   /** Deletes the user's tokens for a server, which may belong to another user. */
   forgetAuthorization(userId: string, id: string): Promise<void>;

@@ -6,8 +6,8 @@ import { refuseKey } from "./access-table.ts";
 import { believedUser, isOfConsole, presentedKey, wantedTeam } from "./credentials.ts";
 
 /**
- * Finds the caller of a request, a team if the request names one, and applies the route's row of the access table: 401 without a valid key, 403 if this
- * kind of key is refused. The result stays with the request.
+ * Finds the caller of a request, a team if the request names one, and applies the route's row of the access table: 401
+ * without a valid key, 403 if this kind of key is refused. The result stays with the request.
  */
 export function requireCaller(authenticate: Authenticate): (request: FastifyRequest) => Promise<Caller> {
   return (request) => {
