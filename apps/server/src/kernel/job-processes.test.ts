@@ -2,18 +2,19 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createJobProcesses } from "./job-processes.ts";
 
 const works = `
+  import { writeFileSync } from "node:fs";
   import { setTimeout as sleep } from "node:timers/promises";
   import { serveJobs } from ${JSON.stringify(new URL("./serve-jobs.ts", import.meta.url).href)};
   serveJobs(async ({ value }, signal) => {
     if (value === "crash") process.abort();
     if (value === "memory") globalThis.kept = Buffer.alloc(400e6, 1);
     if (value === "environment") return Object.keys(process.env).sort();
+    if (value === "hang") writeFileSync(new URL("hangs-" + process.pid, import.meta.url), "");
     if (value === "hang") for (;;) await sleep(20);
     if (value === "until cancelled") while (!signal.aborted) await sleep(20);
     if (value === "slow") await sleep(1000);
@@ -85,15 +86,16 @@ test("a job that crashes its process fails; jobs beside it do not", async () => 
 
 test("a job whose process is killed from outside twice is refused, and may be retried", async () => {
   const { processes, run } = open();
-  const refused = expect(run("hang")).rejects.toMatchObject({ type: "service_unavailable", retryable: true });
-  let killed = 0;
-  while (killed < 2) {
-    const [pid] = processes.pids();
-    // A process that is not ready yet would only be started again.
-    await sleep(500);
-    if (pid === undefined || pid !== processes.pids()[0]) continue;
+  const message = "The worker process was killed";
+  const refused = expect(run("hang", 50_000)).rejects.toMatchObject({
+    ...{ type: "service_unavailable", retryable: true, message },
+  });
+  for (let killed = 0; killed < 2; killed++) {
+    // A process that is killed before its job begins would only be started again.
+    const hanging = () => processes.pids().find((pid) => existsSync(join(folder, `hangs-${pid}`)));
+    await expect.poll(hanging).toBeDefined();
+    const pid = hanging() as number;
     process.kill(pid, "SIGKILL");
-    killed++;
     await expect.poll(() => processes.pids().includes(pid)).toBe(false);
   }
   await refused;
