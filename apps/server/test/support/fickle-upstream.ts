@@ -3,8 +3,14 @@ import type { AddressInfo } from "node:net";
 
 /** How an upstream treats a call. */
 export type Behaviour =
-  /** Answers, after a time. `usage` is reported. */
-  | { text: string; afterMs?: number; reasoning?: string; usage?: { in: number; out: number } }
+  /** Answers, after a time and once `until` is settled. `usage` is reported. */
+  | {
+      text: string;
+      afterMs?: number;
+      until?: Promise<unknown>;
+      reasoning?: string;
+      usage?: { in: number; out: number };
+    }
   | { status: number; retryAfter?: number; body?: string }
   /** Accepts the call and sends nothing. */
   | "hang"
@@ -100,9 +106,10 @@ async function behave(response: ServerResponse, how: Behaviour, isStream: boolea
     begin().write(eventOf({ content: how.cutAfter }), () => response.destroy());
     return;
   }
-  const { text, afterMs = 0, reasoning, usage = { in: 100, out: 10 } } = how;
+  const { text, afterMs = 0, until, reasoning, usage = { in: 100, out: 10 } } = how;
   if (reasoning) begin().write(eventOf({ reasoning_content: reasoning }));
   if (afterMs > 0) await new Promise((resolve) => setTimeout(resolve, afterMs));
+  await until;
   if (response.destroyed) return;
   const figures = { prompt_tokens: usage.in, completion_tokens: usage.out, total_tokens: usage.in + usage.out };
   if (!isStream) {

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { FickleUpstream } from "./fickle-upstream.ts";
-import type { GantryUnderTest } from "./gantry.ts";
+import type { GantryNode, GantryUnderTest } from "./gantry.ts";
 import { chatModel } from "./models.ts";
 
 export const form = { prompt: "hi" };
@@ -54,4 +54,13 @@ export async function backendsAt({ call }: Pick<GantryUnderTest, "call">, model:
   const { body, status } = await call("GET", `/api/v1/${model}/backends`);
   expect(status).toBe(200);
   return body.results;
+}
+
+/** Ends the cool-down of the first backend now, on all nodes. `model`: of the admin. */
+export async function endCoolDown(node: GantryNode, model: string): Promise<void> {
+  const { sql } = node.database;
+  const ofModel = sql`model_id = (select id from models where name = ${model.replace("admin/", "")})`;
+  await sql`update backend_circuits set open_until = now() where ${ofModel}`;
+  await sql`select notify_circuit(c) from backend_circuits c where ${ofModel}`;
+  await expect.poll(async () => (await backendsAt(node, model))[0].circuit).not.toBe("open");
 }

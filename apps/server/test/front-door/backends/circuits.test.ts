@@ -1,7 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { type FickleUpstream, startFickleUpstream } from "../../support/fickle-upstream.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
-import { backendAt, backendsAt, putListed, streamed } from "../../support/listed-backends.ts";
+import {
+  backendAt,
+  backendsAt,
+  endCoolDown as endCoolDownOn,
+  putListed,
+  streamed,
+} from "../../support/listed-backends.ts";
 
 let here: GantryNode;
 let there: GantryNode;
@@ -41,14 +47,7 @@ async function openFirst(model: string): Promise<void> {
   first.requests.length = 0;
 }
 
-/** The cool-down ends now, on all nodes. */
-async function endCoolDown(model: string): Promise<void> {
-  await here.database.sql`
-    update backend_circuits set open_until = now() where model_id = (select id from models where name = ${model.slice(6)})`;
-  await here.database.sql`
-    select notify_circuit(c) from backend_circuits c where c.model_id = (select id from models where name = ${model.slice(6)})`;
-  await expect.poll(async () => (await backendsAt(here, model))[0].circuit).not.toBe("open");
-}
+const endCoolDown = (model: string) => endCoolDownOn(here, model);
 
 test("three failures in a row open a circuit on all nodes, and only they are written", async () => {
   const model = await newModel();
@@ -86,15 +85,25 @@ test("a success between failures keeps the circuit closed", async () => {
 test("one call over all nodes tests the backend, and its answer closes the circuit everywhere", async () => {
   const model = await newModel();
   await openFirst(model);
-  first.behaviour = { text: "first", afterMs: 1500 };
+  const probe = Promise.withResolvers<void>();
+  onTestFinished(() => probe.resolve());
+  first.behaviour = { text: "first", until: probe.promise };
   await endCoolDown(model);
   const calls: Promise<{ text: string }>[] = [];
+  let seconds = 0;
+  const call = async (node: GantryNode) => {
+    const answer = await streamed(node, model);
+    if (answer.text === "second") seconds++;
+    return answer;
+  };
   const callBoth = (times: number) => {
-    for (let n = 0; n < times; n++) calls.push(streamed(here, model), streamed(there, model));
+    for (let n = 0; n < times; n++) calls.push(call(here), call(there));
     return first.open;
   };
   await expect.poll(() => callBoth(1), { interval: 100 }).toBe(1);
   callBoth(10);
+  await expect.poll(() => seconds).toBe(calls.length - 1);
+  probe.resolve();
   const answers = await Promise.all(calls);
   expect(first.requests).toHaveLength(1);
   expect(answers.filter(({ text }) => text === "first")).toHaveLength(1);

@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Behaviour, type FickleUpstream, startFickleUpstream } from "../../support/fickle-upstream.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
-import { backendAt, backendsAt, form, putListed, streamed, usageOf } from "../../support/listed-backends.ts";
+import {
+  backendAt,
+  backendsAt,
+  endCoolDown,
+  form,
+  putListed,
+  streamed,
+  usageOf,
+} from "../../support/listed-backends.ts";
 
 let gantry: GantryNode;
 let first: FickleUpstream;
@@ -165,11 +173,17 @@ test("backends of one priority share the calls by weight", async () => {
 
 test("a backend that asks for time is left out for that time, by all calls", async () => {
   const model = await newModel();
-  first.behaviour = { status: 429, retryAfter: 2 };
+  const askedAt = Date.now();
+  first.behaviour = { status: 429, retryAfter: 300 };
   await stream(model);
   first.behaviour = { text: "first" };
   expect(await stream(model)).toMatchObject({ text: "second" });
-  expect((await backendsAt(gantry, model))[0]).toMatchObject({ circuit: "open", reason: "429", failures: 1 });
-  await expect.poll(async () => (await stream(model)).text, { timeout: 10_000, interval: 200 }).toBe("first");
+  const stateOfFirst = async () => (await backendsAt(gantry, model))[0];
+  await expect.poll(stateOfFirst).toMatchObject({ circuit: "open", reason: "429", failures: 1 });
+  const openMs = Date.parse((await stateOfFirst()).open_until) - askedAt;
+  expect(openMs).toBeGreaterThan(299_000);
+  expect(openMs).toBeLessThan(350_000);
+  await endCoolDown(gantry, model);
+  await expect.poll(async () => (await stream(model)).text, { interval: 200 }).toBe("first");
   expect((await backendsAt(gantry, model))[0]).toMatchObject({ circuit: "closed", reason: null, failures: 0 });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { verifyLedger } from "../../../src/features/billing/index.ts";
 import { type FickleUpstream, startFickleUpstream } from "../../support/fickle-upstream.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
@@ -62,15 +62,24 @@ test("funds must cover the dearest, and other callers see its prices but not the
   expect(me).toMatchObject({ balance: -0.4, reserved: 0 });
 });
 
+/** The cheap backend answers when the promise is resolved, or the test ends. */
+function holdCheap(): PromiseWithResolvers<void> {
+  const held = Promise.withResolvers<void>();
+  onTestFinished(() => held.resolve());
+  cheap.behaviour = { text: "cheap", until: held.promise };
+  return held;
+}
+
 test("a queued prediction keeps the prices of its acceptance, whichever backend answers", async () => {
   const model = await newModel({ capacity: 1 });
-  cheap.behaviour = { text: "cheap", afterMs: 1500 };
+  const held = holdCheap();
   const running = streamed(gantry, model);
   await expect.poll(() => cheap.open).toBe(1);
   const { body: accepted } = await gantry.call("POST", `/api/v1/${model}/predict/async/`, { form });
   const backends = [backendAt("cheap", cheap), backendAt("dear", dear, { priority: 1, pricing: { per_request: 900 } })];
   await putListed(gantry, model, backends, { pricing: { per_request: 800 } });
   cheap.behaviour = { status: 503 };
+  held.resolve();
   await running;
   const result = `/api/v1/${model}/predict/async/result/?request_id=${accepted.prediction_id}&wait=20`;
   const [item] = (await gantry.call("GET", result)).body.inference_responses;
@@ -81,13 +90,14 @@ test("a queued prediction keeps the prices of its acceptance, whichever backend 
 test("a job that was accepted without prices of backends is charged at the model's", async () => {
   const model = await newModel({ capacity: 0 });
   await gantry.call("PATCH", `/api/v1/${model}`, { json: { capacity: 1 } });
-  cheap.behaviour = { text: "cheap", afterMs: 1500 };
+  const held = holdCheap();
   const running = streamed(gantry, model);
   await expect.poll(() => cheap.open).toBe(1);
   const { body: accepted } = await gantry.call("POST", `/api/v1/${model}/predict/async/`, { form });
   await gantry.database.sql`
     update live_predictions set pricing = '{"per_request": 0.5}'::json where id = ${accepted.prediction_id}`;
   cheap.behaviour = { status: 503 };
+  held.resolve();
   await running;
   const result = `/api/v1/${model}/predict/async/result/?request_id=${accepted.prediction_id}&wait=20`;
   await gantry.call("GET", result);
