@@ -260,11 +260,11 @@ describe("waiting", () => {
   test("uses neither a slot nor the run's time", async () => {
     llm.script = (request) =>
       request.messages.some((message) => message.role === "tool") || !request.tools ? { text: "ok" } : compute("1");
-    const run = await start(await makeAgent(), { timeout_seconds: 3 });
+    const run = await start(await makeAgent(), { timeout_seconds: 5 });
     const [question] = await untilAsking(run);
     const other = await start(await makeAgent({ tools: [] }), { wait: 20 });
     expect(other.body).toMatchObject({ status: "done" });
-    await sleep(3_500);
+    await sleep(5_500);
     await answer(run.body.id, question?.id ?? "", { approve: true });
     await untilOver(run.body.id);
     expect(await read(run.body.id)).toMatchObject({ status: "done" });

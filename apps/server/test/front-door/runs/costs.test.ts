@@ -81,7 +81,7 @@ describe("the usage and cost of a run", () => {
     const user = await platform.newUser();
     const agent = await makeAgent({ tools: ["run_model"] }, user.key);
     play([callDear(words)], never);
-    const id = await start(agent, how === "timeout" ? { timeout_seconds: 1 } : {}, user);
+    const id = await start(agent, how === "timeout" ? { timeout_seconds: 3 } : {}, user);
     await waitFor("the model to be called", () => platform.llm.requests.some(({ model }) => model === "dear"));
     const path = `/v1/runs/${id}`;
     const stopped = how === "timeout" ? call("GET", `${path}?wait=20`, user) : call("POST", `${path}/cancel`, user);
@@ -126,7 +126,7 @@ describe("a run that ends while children work", () => {
     const tools = ["http_request", { type: "agent", agent_id: await childOf(user.key), name: "work" }];
     const parent = await makeAgent({ tools }, user.key);
     play([{ name: "work", args: {} }, listen()], never);
-    const { body } = await run(parent, { timeout_seconds: 1 }, user);
+    const { body } = await run(parent, { timeout_seconds: 3 }, user);
     expect(body).toMatchObject({ status: "error", error: { type: "timeout" } });
     expect(body.cost).toBeGreaterThan(0.1);
     expect(Date.parse(body.completed_at) - Date.parse(body.created_at)).toBeLessThan(20_000);

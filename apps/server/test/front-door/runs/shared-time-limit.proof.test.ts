@@ -58,12 +58,8 @@ async function pendingOf(runId: string) {
 
 test("a child that uses up the shared time ends the parent and closes a sibling's confirmation", async () => {
   parts({ Parent: both, Asking: asks, Slow: afterMs(20_000) });
-  const { runId, asked } = await t.runUntilAsked(await makeFamily(), { timeout_seconds: 2 });
-  await waitFor(
-    "the end",
-    async () => (await t.gantry.call("GET", `/v1/runs/${runId}`)).body.phase === "ended",
-    15_000,
-  );
+  const { runId, asked } = await t.runUntilAsked(await makeFamily(), { timeout_seconds: 5 });
+  await waitFor("the end", async () => (await t.gantry.call("GET", `/v1/runs/${runId}`)).body.phase === "ended");
   expect(await t.ended(runId)).toMatchObject({ status: "error", error: { type: "timeout" } });
   const [closed] = await t.confirmations(runId);
   expect(closed).toMatchObject({ id: asked.id, status: "expired", reason: "The run has ended" });
@@ -78,7 +74,7 @@ test("a child that uses up the shared time ends the parent and closes a sibling'
 test("the same two levels down: each parent ends with its child", async () => {
   parts({ Root: () => ({ calls: [{ name: "parent", args: {} }] }), Parent: both, Asking: asks, Slow: afterMs(20_000) });
   const root = await t.makeAgent({ goal: "Root.", tools: [asTool(await makeFamily(), "parent")] });
-  const { runId } = await t.runUntilAsked(root, { timeout_seconds: 2 });
+  const { runId } = await t.runUntilAsked(root, { timeout_seconds: 5 });
   expect(await t.ended(runId)).toMatchObject({ status: "error", error: { type: "timeout" } });
   expect(await pendingOf(runId)).toBeUndefined();
   expect(writes()).toEqual([]);
@@ -91,7 +87,7 @@ test("a parent with its own open confirmation ends too", async () => {
     Parent: () => ({ calls: [...asks().calls, { name: "slow", args: {} }] }),
     Slow: afterMs(20_000),
   });
-  const { runId, asked } = await t.runUntilAsked(parent, { timeout_seconds: 2 });
+  const { runId, asked } = await t.runUntilAsked(parent, { timeout_seconds: 5 });
   expect(await t.ended(runId)).toMatchObject({ status: "error", error: { type: "timeout" } });
   expect(await t.confirmations(runId)).toMatchObject([{ id: asked.id, status: "expired" }]);
   expect(writes()).toEqual([]);
@@ -122,8 +118,8 @@ test("an answer is refused once the time is used up or the run is cancelled, eve
 
 test("an open confirmation can be answered while time is left, however long ago the sibling ended", async () => {
   parts({ Parent: both, Asking: asks, Slow: afterMs(1_000) });
-  const { runId, asked } = await t.runUntilAsked(await makeFamily(), { timeout_seconds: 2 });
-  await sleep(2_500);
+  const { runId, asked } = await t.runUntilAsked(await makeFamily(), { timeout_seconds: 5 });
+  await sleep(5_500);
   const answered = await t.answer(runId, asked.id, { approve: true });
   expect(answered.status, answered.text).toBe(200);
   expect(await t.ended(runId)).toMatchObject({ status: "done" });
