@@ -150,7 +150,8 @@ describe("deleting a file", () => {
     const { sql } = gantry.database;
     await sql`
       insert into live_predictions (id, user_id, key_id, model_id, model_name, route, queue_until, holder)
-      values (${predictionId}, 'usr_a', 'key_a', 'mdl_1', 'a/b', 'sync', now() + interval '1 hour', 'node_elsewhere')`;
+      values (${predictionId}, 'usr_a', 'key_a', 'mdl_1', 'a/b', 'sync', now() + interval '1 hour',
+        (select id from nodes limit 1))`;
     const refused = await remove(key, id);
     expect([refused.status, refused.body.detail]).toEqual([
       409,

@@ -139,13 +139,13 @@ test("a queue of runs has a bound", async () => {
   expect((await send(trigger.url)).status).toBe(202);
   const first = (await t.gantry.call("GET", `/v1/triggers/${trigger.id}`)).body.last_run_id;
   await t.ended(first);
-  // Waiting copies of the run. The first one has started, on a node that is not there.
+  // Waiting copies of the run. The first one has started and is parked.
   await sql`
     insert into runs (id, agent_id, revision_id, owner_id, user_id, key_id, ancestors, input, timeout_ms, max_steps, approve,
-      connectors, base_url, call_id, status, holder, source_id, sequence)
+      connectors, base_url, call_id, status, parked, source_id, sequence)
     select 'run_' || lpad(n::text, 26, '0'), agent_id, revision_id, owner_id, user_id, key_id, ancestors, input, timeout_ms,
       max_steps, approve, connectors, base_url, 'pred_' || n, case n when 1 then 'running' else 'pending' end,
-      case n when 1 then 'nod_other' end, source_id, sequence
+      n = 1, source_id, sequence
     from runs, generate_series(1, 99) n where id = ${first}`;
   expect((await send(trigger.url)).status).toBe(202);
   const full = await send(trigger.url);
