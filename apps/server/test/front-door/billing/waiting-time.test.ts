@@ -33,7 +33,7 @@ test("waiting for a busy container is not charged", async () => {
   const waited = (performance.now() - before) / 1000;
   expect(body.output_data).toEqual({ output: "done" });
   expect(waited).toBeGreaterThan(0.6);
-  expect(body.inference_time).toBeLessThan(0.3);
+  expect(body.inference_time).toBeLessThan(waited - 0.5);
   const row = await newest();
   expect(row.price).toBeCloseTo(row.inference_time, 3);
 });
@@ -72,16 +72,18 @@ test("a prediction cancelled while the container was busy costs nothing", async 
 test("a prediction cancelled after waiting pays for its run only", async () => {
   cog.odd.call.push(busy(), busy(), busy(), busy());
   cog.runMs = 60_000;
+  const before = performance.now();
   const { prediction_id } = (await gantry.call("POST", `${route}/async/`, { form })).body;
   const attempts = () => cog.seen.filter((one) => one.body.includes(prediction_id)).length;
   await waitFor("the run", async () => attempts() === 5);
   await sleep(200);
   await gantry.call("POST", `${route}/cancel/`, { json: { prediction_id } });
   await waitFor("the prediction to end", async () => (await newest()).request_id === prediction_id);
+  const took = (performance.now() - before) / 1000;
   cog.runMs = 0;
   expect(cog.cancelled).toContain(prediction_id);
   const row = await newest();
   expect(row.status).toBe(499);
   expect(row.price).toBeGreaterThan(0.15);
-  expect(row.price).toBeLessThan(0.6);
+  expect(row.price).toBeLessThan(took - 0.4);
 });
