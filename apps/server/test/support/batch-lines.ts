@@ -25,7 +25,7 @@ export async function createBatch(
   return client.batches.create({ input_file_id: id, endpoint, completion_window: "24h" });
 }
 
-export async function endOf(client: OpenAI, id: string, patienceMs = 20_000): Promise<OpenAI.Batch> {
+export async function endOf(client: OpenAI, id: string, patienceMs = 50_000): Promise<OpenAI.Batch> {
   let batch = await client.batches.retrieve(id);
   await waitFor(
     `the end of ${id}`,

@@ -104,15 +104,16 @@ test("batches of two users share a model fairly, and a batch queues few lines", 
   const [first, second] = await Promise.all([clientOf("first"), clientOf("second")]);
   const long = await createBatch(first, linesOf("long", 300, narrow));
   const waiting = () => gantry.database.sql<{ n: number }[]>`select count(*)::int as n from live_predictions`;
-  await waitFor("the first batch to fill its share", async () => (await waiting())[0]?.n === 100, 10_000);
+  await waitFor("the first batch to fill its share", async () => (await waiting())[0]?.n === 100);
   const short = await createBatch(second, linesOf("short", 10, narrow));
-  await waitFor("the second batch to wait", async () => (await waiting())[0]?.n === 110, 10_000);
+  await waitFor("the second batch to wait", async () => (await waiting())[0]?.n === 110);
   release();
   const done = await endOf(second, short.id);
   expect(done.request_counts).toMatchObject({ completed: 10 });
-  const { request_counts: counts } = await first.batches.retrieve(long.id);
-  expect(counts?.completed).toBeLessThan(100);
-  await first.batches.cancel(long.id);
+  const lastShort = [...chat.asked.keys()].findLastIndex((text) => text.startsWith("short"));
+  expect(lastShort).toBeLessThan(60);
+  // A fast server may have ended it.
+  await first.batches.cancel(long.id).catch((error) => expect(error).toMatchObject({ status: 409 }));
   await endOf(first, long.id);
 });
 
@@ -120,11 +121,7 @@ test("a cancelled batch keeps what has ended", async () => {
   const user = await clientOf("canceller");
   const release = gateAfterFirst();
   const made = await createBatch(user, linesOf("cancel", 150, narrow));
-  await waitFor(
-    "an answer",
-    async () => (await user.batches.retrieve(made.id)).request_counts?.completed === 1,
-    10_000,
-  );
+  await waitFor("an answer", async () => (await user.batches.retrieve(made.id)).request_counts?.completed === 1);
   expect(await user.batches.cancel(made.id)).toMatchObject({ status: "cancelling" });
   const batch = await endOf(user, made.id);
   release();
@@ -141,11 +138,7 @@ test("after the window, lines that have not ended expire", async () => {
   const user = await clientOf("late");
   const release = gateAfterFirst();
   const made = await createBatch(user, linesOf("late", 3, narrow));
-  await waitFor(
-    "an answer",
-    async () => (await user.batches.retrieve(made.id)).request_counts?.completed === 1,
-    10_000,
-  );
+  await waitFor("an answer", async () => (await user.batches.retrieve(made.id)).request_counts?.completed === 1);
   await gantry.database.sql`update batches set expires_at = now() where id = ${made.id}`;
   const batch = await endOf(user, made.id);
   release();
@@ -166,10 +159,10 @@ test("a result that is deleted while its batch runs is a failed line", async () 
   const ended = () => gantry.database.sql<{ id: string; counted: boolean }[]>`
     select p.id, l.status is not null as counted from ended_predictions p join batch_lines l on l.prediction_id = p.id
     where l.batch_id = ${id}`;
-  await waitFor("three lines", async () => chat.asked.size >= 2, 10_000);
+  await waitFor("three lines", async () => chat.asked.size >= 2);
   await hold();
   release();
-  await waitFor("the end of all but one", async () => (await ended()).length >= 2, 10_000);
+  await waitFor("the end of all but one", async () => (await ended()).length >= 2);
   const open = (await ended()).find(({ counted }) => !counted);
   const deleted = await gantry.call("DELETE", `/api/v2/predictions/${open?.id}`, { key });
   expect(deleted.status, deleted.text).toBe(204);
@@ -186,7 +179,7 @@ test.each(["record", "bytes"])("a batch ends when the %s of its input file are l
   const release = gate();
   const { id, input_file_id } = await createBatch(user, linesOf(`lost ${lost}`, 150, narrow));
   const live = () => gantry.database.sql`select 1 from live_predictions`;
-  await waitFor("the batch to fill its share", async () => (await live()).length === 100, 10_000);
+  await waitFor("the batch to fill its share", async () => (await live()).length === 100);
   const [file] = await gantry.database.sql<{ key: string }[]>`select key from files where id = ${input_file_id}`;
   const name = hashKey(file?.key ?? "");
   if (lost === "bytes") await rm(join(gantry.home, "blobs", "gantry", name.charAt(0), name));
@@ -207,7 +200,6 @@ test("a limit of requests a minute delays lines and fails none", async () => {
   await waitFor(
     "the lines that the minute allows",
     async () => (await user.batches.retrieve(id)).request_counts?.completed === 5,
-    10_000,
   );
   const waiting = await gantry.database.sql`select 1 from batch_lines where batch_id = ${id} and status is null`;
   expect(waiting).toHaveLength(3);
@@ -246,7 +238,7 @@ test("lines of a revoked key do not run", async () => {
   const release = gate();
   const { id } = await createBatch(openaiClient(gantry, made.body.key), linesOf("revoked", 150, narrow));
   const live = () => gantry.database.sql`select 1 from live_predictions`;
-  await waitFor("the batch to fill its share", async () => (await live()).length === 100, 10_000);
+  await waitFor("the batch to fill its share", async () => (await live()).length === 100);
   await gantry.call("DELETE", `/api/v2/keys/${made.body.id}`, { key: owner });
   release();
   const batch = await endOf(openaiClient(gantry, owner), id);
