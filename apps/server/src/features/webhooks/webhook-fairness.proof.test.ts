@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import type { ServerResponse } from "node:http";
 import { describe, expect, test, vi } from "vitest";
 import { enqueueDeliveries } from "./index.ts";
 import {
@@ -47,10 +48,10 @@ describe("restarts", () => {
 
   test("deliveries of a killed process are sent by another node after the lease ends", async () => {
     const site = await receiver(never);
-    const leaseMs = 2_500;
+    const leaseMs = 6_000;
     const child = startSenderProcess({ leaseMs, timeoutMs: 60_000 });
     const predictionId = await enqueue(site.url);
-    await untilReceived(site, 1, 15_000);
+    await untilReceived(site, 1, 60_000);
     child.kill("SIGKILL");
     await once(child, "exit");
     site.answer = ok;
@@ -91,6 +92,18 @@ describe("restarts", () => {
     return child;
   }
 });
+
+/** Receivers that do not answer until they are released. A sender waits for its attempts before it stops. */
+async function silentReceivers(count: number) {
+  const held: ServerResponse[] = [];
+  const hold = (response: ServerResponse) => held.push(response);
+  const sites = await Promise.all(Array.from({ length: count }, () => receiver(hold)));
+  const release = () => {
+    for (const site of sites) site.answer = ok;
+    for (const response of held) response.writeHead(204).end();
+  };
+  return { sites, release };
+}
 
 describe("many at once", () => {
   test("a dead destination delays no other, not even of the same user", async () => {
@@ -154,14 +167,15 @@ describe("many at once", () => {
   test("a user has at most as many attempts as the plan's parallel limit", async () => {
     await stored.database.sql`
       insert into users (id, username, role, plan, created_at) values ('usr_free', 'free-user', 'user', 'free', now())`;
-    const dead = await Promise.all(Array.from({ length: 8 }, () => receiver(never)));
+    const { sites: dead, release } = await silentReceivers(8);
     const crowd = dead.map(({ url }) => newDelivery(url, {}, { userId: "usr_free" }));
     await stored.database.transaction((tx) => enqueueDeliveries(tx, crowd));
-    await startSender({ timeoutMs: 3_000 });
+    await startSender({ timeoutMs: 30_000 });
     const open = () => dead.reduce((sum, each) => sum + each.open, 0);
-    await vi.waitFor(() => expect(open()).toBe(4), { timeout: 2_000 });
+    await vi.waitFor(() => expect(open()).toBe(4), { timeout: 20_000 });
     await pause(300);
     expect(open()).toBe(4);
+    release();
   });
 
   test("a user with many dead receivers leaves slots for other users", async () => {
@@ -182,24 +196,25 @@ describe("many at once", () => {
     const asked = (sites: { received: Received[] }[]) => sites.reduce((sum, { received }) => sum + received.length, 0);
 
     test("leave slots for the same user's receivers that answer", async () => {
-      const dead = await Promise.all(Array.from({ length: 4 }, () => receiver(never)));
+      const { sites: dead, release } = await silentReceivers(4);
       const alive = await receiver();
-      await startSender({ timeoutMs: 4_000, limits, schedule: Array.from({ length: 20 }, () => 10) });
+      await startSender({ timeoutMs: 10_000, limits, schedule: Array.from({ length: 20 }, () => 10) });
       const crowd = dead.map(({ url }) => newDelivery(url));
       await stored.database.transaction((tx) => enqueueDeliveries(tx, crowd));
       // All four have timed out once, and two are tried again.
-      await vi.waitFor(() => expect(asked(dead)).toBe(6), { timeout: 20_000 });
+      await vi.waitFor(() => expect(asked(dead)).toBe(6), { timeout: 40_000 });
       for (let n = 0; n < 3; n++) await untilEnded(await enqueue(alive.url));
       expect(asked(dead)).toBe(6);
+      release();
     });
 
     test("let a new receiver go first", async () => {
       const dead = await Promise.all(Array.from({ length: 12 }, () => receiver(never)));
       const fresh = await receiver();
-      await startSender({ timeoutMs: 400, limits, schedule: Array.from({ length: 20 }, () => 10) });
+      await startSender({ timeoutMs: 1_500, limits, schedule: Array.from({ length: 20 }, () => 10) });
       const crowd = dead.map(({ url }) => newDelivery(url));
       await stored.database.transaction((tx) => enqueueDeliveries(tx, crowd));
-      await vi.waitFor(() => expect(asked(dead)).toBeGreaterThanOrEqual(14), { timeout: 10_000, interval: 5 });
+      await vi.waitFor(() => expect(asked(dead)).toBeGreaterThanOrEqual(14), { timeout: 40_000, interval: 5 });
       const before = asked(dead);
       await untilEnded(await enqueue(fresh.url));
       expect(asked(dead) - before).toBeLessThanOrEqual(4);
@@ -240,7 +255,7 @@ describe("many at once", () => {
           select count(*)::int as n from webhook_deliveries where status <> 'delivered'`;
         expect(left?.n).toBe(0);
       },
-      { timeout: 15_000 },
+      { timeout: 50_000 },
     );
     const ids = sites.flatMap(({ received }) => received.map((one) => one.headers["webhook-id"]));
     expect(ids).toHaveLength(400);
