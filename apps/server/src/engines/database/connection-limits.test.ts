@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
-import { connect, type Database } from "./index.ts";
+import { connect, type Database, type Sql } from "./index.ts";
 
 const role = `few_${randomBytes(4).toString("hex")}`;
 let own: Awaited<ReturnType<typeof testDatabase>>;
@@ -66,8 +66,14 @@ test("a pool with every available connection closes one for the listener", async
 }, 60_000);
 
 test("all but a few idle connections are closed, and opened again for new work", async () => {
-  const database = connect({ url: own.url, poolSize: 12, idleMs: 200 });
-  const work = () => Promise.all(Array.from({ length: 12 }, () => database.sql`select pg_sleep(0.1)`.execute()));
+  const database = connect({ url: own.url, poolSize: 12, idleMs: 1_000 });
+  /** Twelve transactions that are open at once. */
+  const work = async () => {
+    const all = Promise.withResolvers<void>();
+    let open = 0;
+    const hold = (tx: Sql) => tx`select 1`.then(() => (++open === 12 ? all.resolve() : all.promise));
+    await Promise.all(Array.from({ length: 12 }, () => database.transaction(hold)));
+  };
   await work();
   expect(database.figures().idle).toBe(12);
   await expect.poll(() => database.figures()).toEqual({ idle: 4, busy: 0, waiting: 0 });
