@@ -121,14 +121,13 @@ test("a confirmation survives kill -9, and any node acts on the answer", async (
     for (const run of runs) await untilAsking(send, run);
     server.kill("SIGKILL");
     await server.exit;
+    // No node had claimed a run, so no death has to be detected.
+    expect(await own.database.sql`select id from runs where holder is not null`).toEqual([]);
     survivor = await startGantry({ beside: { databaseUrl: own.url, database: own.database, home } as GantryNode });
     const again = callerOf(survivor);
     for (const run of runs) {
       await approve(again, run);
-      const answeredAt = performance.now();
       await untilDone(again, run);
-      // No node had claimed the run, so no death had to be detected.
-      expect(performance.now() - answeredAt).toBeLessThan(5_000);
     }
     expect(await verifyLedger(own.database)).toEqual([]);
   } finally {
