@@ -91,6 +91,7 @@ beforeAll(async () => {
   const trigger = (await made("POST", `/v1/agents/${agentId}/triggers`, { json: { name: "push" } })).body;
   ids.trigger = trigger.url;
   await gantry.call("POST", trigger.url.replace(gantry.url, ""), { key: "", json: {} });
+  await w.t.ended((await made("GET", `/v1/triggers/${trigger.id}`)).body.last_run_id, by);
 
   const bob = callsOf(gantry, await gantry.newUser("bob"));
   await bob("PUT", `/api/v2/secrets/${foreign}`, { json: { value: foreign } });

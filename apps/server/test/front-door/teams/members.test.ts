@@ -298,6 +298,12 @@ test("schedules and triggers of a removed member pause with their reason; those 
   await lab("olga").made("PATCH", `/v1/schedules/${ofMark[0]}`, { json: { enabled: true } });
   expect(await stateOf(`schedules/${ofMark[0]}`)).toMatchObject({ status: "active", paused_reason: null });
   await calls.add("lab", "mark");
+  // The team closes later without work.
+  const { last_run_id: ofSchedule } = await stateOf(`schedules/${ofAnna}`);
+  const { last_run_id: ofTrigger } = await stateOf(`triggers/${annas.id}`);
+  for (const run of [ofSchedule, ofTrigger]) {
+    await expect.poll(() => stateOf(`runs/${run}`)).toMatchObject({ phase: "ended" });
+  }
 });
 
 test("the audit log of the team names the member who acted", async () => {
