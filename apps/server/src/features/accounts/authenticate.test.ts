@@ -152,9 +152,13 @@ describe("a change", () => {
     };
     const other = await openAccounts({ database: deaf, clock: systemClock, log });
     const made = await node.createKey(admin, open);
+    // What the node remembers does not get old while the key is revoked.
+    const now = vi.spyOn(performance, "now").mockReturnValue(performance.now());
+    onTestFinished(() => now.mockRestore());
     await other.authenticate(made.key);
     await node.revokeKey(admin, made.record.id);
     expect(await other.authenticate(made.key)).toBeDefined();
+    now.mockRestore();
     // In use all the time, so that it is the renewal that finds out.
     await expect
       .poll(
