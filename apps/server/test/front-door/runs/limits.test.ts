@@ -284,7 +284,8 @@ describe("cancel", () => {
     platform.llm.script = () => ({ text: "one two three four five six seven eight", hangs: true });
     const id = await start(agent, {}, user);
     await waitFor("the model to be called", () => platform.llm.open === 1);
-    await sleep(200);
+    // Until the text has arrived.
+    await sleep(1_500);
     const { body } = await call("POST", `/v1/runs/${id}/cancel`, user);
     expect(body).toMatchObject({ status: "error", error: { type: "cancelled" } });
     expect(body.usage.input_tokens).toBeGreaterThan(0);
