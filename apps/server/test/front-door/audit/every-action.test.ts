@@ -5,7 +5,7 @@ import { auditedRoutes, isAudited } from "../../../src/http/foundation/audited-r
 import type { Answer, CallOptions } from "../../support/gantry.ts";
 import { allScopes } from "../../support/idp-connector.ts";
 import { type RunsWithTenant, startRunsWithTenant } from "../../support/runs-with-tenant.ts";
-import { inTurn } from "../../support/scripted-llm.ts";
+import { toolResults } from "../../support/scripted-llm.ts";
 import { type ScriptedOllama, startScriptedOllama } from "../../support/scripted-ollama.ts";
 
 /** In everything that is secret. */
@@ -63,7 +63,8 @@ const manifest = () => ({
 const provider = () =>
   json({ type: "ollama", url: ollama.url, headers: { "x-note": `${secret}-header` }, query: { n: secret } });
 const ask = async () => {
-  w.t.llm.script = inTurn({ calls: [{ name: "run_javascript", args: { code: `"${secret}"` } }] }, { text: "done" });
+  const calls = [{ name: "run_javascript", args: { code: `"${secret}"` } }];
+  w.t.llm.script = (request) => (toolResults(request).length > 0 ? { text: "done" } : { calls });
   const { runId, asked } = await w.t.runUntilAsked(ids.agent_id ?? "", { input: {} });
   Object.assign(ids, { run_id: runId, confirmation_id: asked.id });
 };
