@@ -123,6 +123,7 @@ test("a queued prediction shows its input while it waits, and after its end", as
   const refused = await gantry.call("DELETE", `/api/v2/predictions/${id}`, { key });
   expect(refused.status).toBe(409);
   expect(refused.text).toContain("Cancel it first");
+  await waitFor("the prediction to run", async () => (await read(id)).status === "running");
   const listed = await gantry.call("GET", "/api/v2/predictions?status=running", { key });
   expect(listed.body.results.map((one: { id: string }) => one.id)).toContain(id);
   release();

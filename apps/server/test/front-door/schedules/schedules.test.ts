@@ -148,7 +148,7 @@ describe("at a due time", () => {
   });
 
   test("a disabled schedule creates no run; enabling it starts from the present", async () => {
-    const made = await create(agentId, { cron: "* * * * *", input });
+    const made = await create(agentId, { cron: hourly(), input });
     expect(await change(made.id, { enabled: false })).toMatchObject({ status: "disabled", next_times: [] });
     const [row] = await t.gantry.database.sql`select look_at, next_at from schedules where id = ${made.id}`;
     expect(row).toEqual({ look_at: null, next_at: null });
