@@ -34,14 +34,29 @@ test("a deletion that is killed continues after the start, and moves the balance
   const id = String(user?.id);
   await sql`
     insert into idempotency_keys (user_id, scope, key, fingerprint, prediction_id)
-    select ${id}, 'a/b', n::text, 'f', 'pred_1' from generate_series(1, ${rows}) n`;
+    select ${id}, 'a/b', case n when ${rows} then 'last' else n::text end, 'f', 'pred_1'
+    from generate_series(1, ${rows}) n`;
   const left = async () =>
     (await sql<{ n: number }[]>`select count(*)::int as n from idempotency_keys where user_id = ${id}`)[0]?.n ?? 0;
 
-  expect((await ask("DELETE", "/api/v2/admin/users/olga")).status).toBe(202);
-  await waitFor("the middle of the deletion", async () => (await left()) < rows);
-  await node.kill();
-  expect(await left()).toBeGreaterThan(0);
+  // The deletion waits for the last row, so that it cannot end before the kill.
+  const killed = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  const holding = own.database.transaction(async (tx) => {
+    await tx`select 1 from idempotency_keys where user_id = ${id} and key = 'last' for update`;
+    locked.resolve();
+    await killed.promise;
+  });
+  await Promise.race([locked.promise, holding]);
+  try {
+    expect((await ask("DELETE", "/api/v2/admin/users/olga")).status).toBe(202);
+    await waitFor("the middle of the deletion", async () => (await left()) < rows);
+    await node.kill();
+    expect(await left()).toBeGreaterThan(0);
+  } finally {
+    killed.resolve();
+    await holding;
+  }
   const [claimed] = await sql`select finished_at, leased_until from account_deletions where user_id = ${id}`;
   expect(claimed).toEqual({ finished_at: null, leased_until: expect.any(Date) });
 
