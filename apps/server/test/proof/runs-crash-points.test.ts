@@ -25,7 +25,8 @@ describe("an unfinished run", () => {
     const reports = await walkAll(walk.kill, chosen, atOnce);
     expect(reports.flatMap(wrong)).toEqual([]);
     expect(reports.length).toBe(chosen.length);
-    for (const { takenOverMs } of reports) expect(takenOverMs ?? 0).toBeLessThan(15_000);
+    // Ten seconds until the death is detected, and the start of the other server, which is slow on a busy machine.
+    for (const { takenOverMs } of reports) expect(takenOverMs ?? 0).toBeLessThan(30_000);
   }, 180_000);
 
   test("is not changed by a server that stalls, is declared dead and resumes", async () => {
