@@ -211,7 +211,7 @@ describe("after a killed process", () => {
     expect(database.pid).toBe(pid);
     expect(await database.sql`select id from kept`).toEqual([{ id: 1 }]);
     process.kill(pid, "SIGKILL"); // not our child, but watched
-    await expect.poll(() => database.pid, { timeout: 10_000 }).not.toBe(pid);
+    await expect.poll(() => database.pid).not.toBe(pid);
     expect(await database.ready()).toBe(true);
     await stop(database);
     expect(await isAlive(database.pid)).toBe(false);
@@ -258,8 +258,8 @@ describe("a failing PostgreSQL", () => {
       await sleep(200);
       const { pid } = database;
       process.kill(pid, "SIGKILL");
-      await expect.poll(() => database.pid, { timeout: 10_000 }).not.toBe(pid);
-      await expect.poll(() => database.ready(), { timeout: 5000 }).toBe(true);
+      await expect.poll(() => database.pid).not.toBe(pid);
+      await expect.poll(() => database.ready()).toBe(true);
     }
     writing = false;
     await Promise.all(writers);
@@ -296,7 +296,7 @@ describe("a failing PostgreSQL", () => {
     } finally {
       for (const pid of stopped) process.kill(pid, "SIGCONT");
     }
-    await expect.poll(() => database.ready(), { timeout: 5000 }).toBe(true);
+    await expect.poll(() => database.ready()).toBe(true);
     expect(await database.sql`select 1 as one`).toEqual([{ one: 1 }]);
   });
 });
