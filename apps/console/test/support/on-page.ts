@@ -2,7 +2,7 @@ import type { Locator, Page, Route } from "playwright-core";
 import { expect } from "vitest";
 
 /** Polls until the expectation holds. */
-export const soon = <T>(read: () => Promise<T> | T) => expect.poll(read, { timeout: 10_000 });
+export const soon = <T>(read: () => Promise<T> | T) => expect.poll(read);
 
 /** The value of a figure. */
 export const figure = (page: Page, name: string): Locator =>
