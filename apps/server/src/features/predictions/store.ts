@@ -20,6 +20,7 @@ export interface EndedPrediction {
   id: string;
   userId: string;
   status: number;
+  endedAt: Date;
   inferenceMs: number | null;
   output: StoredOutput | null;
   error: StoredIssue[] | null;
@@ -28,7 +29,7 @@ export interface EndedPrediction {
 
 export async function findEnded(sql: Sql, address: PredictionAddress): Promise<EndedPrediction | undefined> {
   const [row] = await sql<EndedPrediction[]>`
-    select id, user_id as "userId", status, inference_ms as "inferenceMs", output, error,
+    select id, user_id as "userId", status, ended_at as "endedAt", inference_ms as "inferenceMs", output, error,
       stream_details as "streamDetails"
     from ended_predictions where ${at(sql, address)}`;
   return row;
@@ -37,8 +38,8 @@ export async function findEnded(sql: Sql, address: PredictionAddress): Promise<E
 /** The ended prediction, or whether it is live. One statement, because it may end between two. */
 export async function findEnd(sql: Sql, address: PredictionAddress): Promise<EndedPrediction | "live" | undefined> {
   const [row] = await sql<(EndedPrediction & { isEnded: boolean; isLive: boolean })[]>`
-    select e.id is not null as "isEnded", e.id, e.user_id as "userId", e.status, e.inference_ms as "inferenceMs",
-      e.output, e.error, e.stream_details as "streamDetails", e.id is null and exists (
+    select e.id is not null as "isEnded", e.id, e.user_id as "userId", e.status, e.ended_at as "endedAt",
+      e.inference_ms as "inferenceMs", e.output, e.error, e.stream_details as "streamDetails", e.id is null and exists (
         select 1 from live_predictions where ${at(sql, address)}) as "isLive"
     from (values (1)) one left join (select * from ended_predictions where ${at(sql, address)}) e on true`;
   if (!row?.isEnded) return row?.isLive ? "live" : undefined;
@@ -124,8 +125,8 @@ export interface EndedCall extends EndedPrediction {
 
 export async function findEndedCall(sql: Sql, id: string): Promise<EndedCall | undefined> {
   const [row] = await sql<EndedCall[]>`
-    select e.id, e.user_id as "userId", e.status, e.inference_ms as "inferenceMs", e.output, e.error,
-      e.stream_details as "streamDetails", coalesce(e.input_tokens, 0) as "inputTokens",
+    select e.id, e.user_id as "userId", e.status, e.ended_at as "endedAt", e.inference_ms as "inferenceMs", e.output,
+      e.error, e.stream_details as "streamDetails", coalesce(e.input_tokens, 0) as "inputTokens",
       coalesce(e.output_tokens, 0) as "outputTokens", coalesce(e.cached_tokens, 0) as "cachedTokens",
       e.cache_write_tokens as "cacheWriteTokens",
       case when e.key_id is null then 0 else e.price_micros end as price

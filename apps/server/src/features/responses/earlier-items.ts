@@ -75,6 +75,12 @@ export function openEarlierItems({
     },
 
     async referenced(scope, references, take) {
+      const named = new Set<string>();
+      for (const { itemId, loc } of references) {
+        if (named.has(itemId))
+          throw fault("value_error", `Item with id ${quoted(itemId)} is referenced twice.`, { loc });
+        named.add(itemId);
+      }
       const ids = new Set(references.flatMap(({ itemId }) => responseOfItem(itemId) ?? []));
       const links = ids.size === 0 ? [] : await selectLinks(sql, scope, [...ids]);
       const loc = references[0]?.loc ?? ["body", "input"];
@@ -87,7 +93,6 @@ export function openEarlierItems({
         scope,
         links.map((link) => link.id),
       );
-      const named = new Set(references.map(({ itemId }) => itemId));
       return references.map(({ itemId, loc: at }) => {
         const turnId = responseOfItem(itemId) ?? "";
         const output = turns.get(turnId)?.output ?? [];

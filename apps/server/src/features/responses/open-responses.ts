@@ -61,7 +61,7 @@ export function openResponses({ database, vault, predictions }: ResponsesDeps): 
     if (state === "waiting") return turn;
     if (state === "running") return { ...turn, ...nothingYet };
     const end = state ? endOf(scope.userId, turn, state) : lost;
-    const endedAt = new Date();
+    const endedAt = state?.endedAt ?? new Date();
     await endTurn(sql, turn.id, end, endedAt);
     return { ...turn, ...end, endedAt };
   }

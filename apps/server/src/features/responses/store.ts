@@ -12,17 +12,21 @@ const json = (value: unknown) => (value === null ? null : JSON.stringify(value))
 
 /** Has no effect if the turn is stored already: a repeated request writes the same turn. */
 export async function insertTurn(sql: Sql, owner: { userId: string; keyId: string }, turn: NewTurn): Promise<void> {
-  const [input, output] = [JSON.stringify(turn.input), JSON.stringify(turn.output)];
+  const [request, input, output] = [turn.request, turn.input, turn.output].map((part) => JSON.stringify(part)) as [
+    string,
+    string,
+    string,
+  ];
   await sql`
     with stored as (
     insert into responses (id, user_id, key_id, model_name, prediction_id, run_id, endpoint_id, previous_id, status, request,
-      input, output, usage, error, incomplete_details, bytes, created_at, ended_at)
+      input, output, usage, error, incomplete_details, bytes, request_bytes, created_at, ended_at)
     values (${turn.id}, ${owner.userId}, ${owner.keyId}, ${turn.modelName}, ${turn.predictionId}, ${turn.runId ?? null},
-      ${turn.endpointId ?? null}, ${turn.previousId}, ${turn.status}, ${JSON.stringify(turn.request)}::text::json,
+      ${turn.endpointId ?? null}, ${turn.previousId}, ${turn.status}, ${request}::text::json,
       ${input}::text::json, ${output}::text::json, ${json(turn.usage)}::text::json, ${json(turn.error)}::text::json,
-      ${json(turn.incompleteDetails)}::text::json, ${bytesOf(input, output)}, ${turn.createdAt}, ${turn.endedAt})
+      ${json(turn.incompleteDetails)}::text::json, ${bytesOf(input, output)}, ${bytesOf(request)}, ${turn.createdAt}, ${turn.endedAt})
     on conflict (id) do nothing
-    returning user_id as owner_id, bytes as more
+    returning user_id as owner_id, bytes + request_bytes as more
     ) ${counting(sql, sql`stored`)}`;
 }
 
@@ -79,7 +83,7 @@ export async function selectTurns(
 export async function deleteTurn(sql: Sql, scope: Scope, id: string): Promise<boolean> {
   const rows = await sql`
     with gone as (
-      delete from responses r where r.id = ${id} and ${own(sql, scope)} returning user_id as owner_id, -bytes as more
+      delete from responses r where r.id = ${id} and ${own(sql, scope)} returning user_id as owner_id, -bytes - request_bytes as more
     ), counted as (${counting(sql, sql`gone`)})
     select 1 from gone`;
   return rows.length > 0;
@@ -95,7 +99,7 @@ export async function deleteTurnsOfRuns(sql: Sql, userId: string, runIds: readon
   await sql`
     with gone as (
       delete from responses r where r.id = any(${runIds.map(responseIdOf)}::text[]) and r.user_id = ${userId}
-      returning user_id as owner_id, -bytes as more
+      returning user_id as owner_id, -bytes - request_bytes as more
     ) ${counting(sql, sql`gone`)}`;
 }
 
@@ -156,7 +160,7 @@ export async function deleteOldResponses(sql: Sql, before: Date, limit: number):
       select id from responses where id < ${firstIdAt("resp", before)} and coalesce(ended_at, created_at) < ${before}
         and not exists (select 1 from live_predictions l where l.id = prediction_id)
       order by id limit ${limit} for update skip locked))
-    returning user_id as owner_id, -bytes as more
+    returning user_id as owner_id, -bytes - request_bytes as more
     ), counted as (${counting(sql, sql`gone`)})
     select 1 from gone`;
   return rows.length;

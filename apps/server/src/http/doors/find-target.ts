@@ -37,6 +37,19 @@ export async function findTarget(
   return { kind: "model", model };
 }
 
+/** The text model with the name. Undefined for an agent that the caller may run. */
+export async function findReachable(
+  deps: Pick<DoorDeps, "models" | "agents">,
+  named: Named,
+): Promise<Model | undefined> {
+  const target = await findTarget(deps, named, ["text"]);
+  if (target.kind === "model") return target.model;
+  const { caller } = named;
+  const { agent, revision } = await deps.agents.getRunnable(caller.userId, target.address);
+  if (await deps.agents.keyReachesAgent(caller, agent, revision.snapshot)) return undefined;
+  throw fault("not_found", "The agent does not exist, or this key may not run it.", { loc: ["body", "model"] });
+}
+
 /** Finds a model of a kind that agents do not have. */
 export async function findModel(
   deps: Pick<DoorDeps, "models">,

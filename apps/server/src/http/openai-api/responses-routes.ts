@@ -11,7 +11,7 @@ import { fieldOf, optionalNumber } from "../doors/body-fields.ts";
 import { holdMemory } from "../doors/body-memory.ts";
 import type { DoorDeps } from "../doors/deps.ts";
 import type { DoorRoutes } from "../doors/doors.ts";
-import { findTarget } from "../doors/find-target.ts";
+import { findReachable, findTarget } from "../doors/find-target.ts";
 import { holdStream } from "../doors/held-stream.ts";
 import { callerOf } from "../foundation/require-caller.ts";
 import { rawRoute, route } from "../foundation/route.ts";
@@ -32,9 +32,9 @@ export const responsesRoutes: DoorRoutes = (app, deps) => {
     const takeMemory = (bytes: number) => void holdMemory(deps.bodies, caller.userId, reply, bytes);
     const call = { deps, reply, caller, takeMemory, asked: await readCounted(deps, caller, body) };
     const modelName = String(body.model);
-    if (call.asked.previousId === undefined && asksNothing(call.asked.items)) return answerNothing(call, body.model);
     if (call.asked.store)
       await deps.files.refuseBeyondQuota(caller.userId, Number(request.headers["content-length"] ?? 1));
+    if (call.asked.previousId === undefined && asksNothing(call.asked.items)) return answerNothing(call, body.model);
     if (call.asked.background) return answerInBackground({ ...call, request, modelName });
     return answerChat(deps, responsesDoor(call), request, reply);
   });
@@ -87,11 +87,8 @@ async function readCounted(deps: DoorDeps, caller: Caller, body: Record<string, 
 /** Some clients send a request without a question to open a connection. No model is called. */
 async function answerNothing(call: RoutedCall, name: unknown): Promise<unknown> {
   const { deps, caller, reply, asked } = call;
-  const target = await findTarget(deps, { caller, name }, ["text"]);
-  if (target.kind === "model")
-    reply.headers(
-      rateHeaders(await deps.predictions.look({ caller, model: target.model, route: "sync", counts: true })),
-    );
+  const model = await findReachable(deps, { caller, name });
+  if (model) reply.headers(rateHeaders(await deps.predictions.look({ caller, model, route: "sync", counts: true })));
   const conversation = await readConversation(call);
   const end = {
     id: newId("response"),

@@ -71,6 +71,23 @@ test("a response is queued, run by a worker, charged once, and continued", async
   expect(llm.requests.at(-1)?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
 });
 
+test("a response that is read late shows when it ended", async () => {
+  llm.script = () => ({ text: "Done." });
+  const made = await client.responses.create({ model, input: "Quick.", background: true });
+  const id = made.id.replace("resp", "pred");
+  await waitFor(
+    "the end of the prediction",
+    async () => {
+      const rows = await gantry.database.sql`
+      update ended_predictions set ended_at = ended_at - interval '1 hour' where id = ${id} returning 1`;
+      return rows.length > 0;
+    },
+    15_000,
+  );
+  const { completed_at: completedAt } = await client.responses.retrieve(made.id);
+  expect(Date.now() / 1000 - Number(completedAt)).toBeGreaterThan(3_500);
+});
+
 test("a running response shows its state, cannot be continued yet, and is cancelled", async () => {
   const made = await client.responses.create({ model: "admin/live", input: "Long.", background: true });
   await waitFor("the upstream call", () => chat.open === 1, 15_000);

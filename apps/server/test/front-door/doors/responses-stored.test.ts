@@ -122,6 +122,24 @@ describe("a stored response", () => {
     const unknown = { type: "item_reference" as const, id: "msg_unknown" };
     const error = await refused(client.responses.create({ model, input: [unknown] }));
     expect(error).toMatchObject({ status: 404, param: "input[0].id" });
+    // Each reference would take the size of the item again.
+    const twice = await refused(client.responses.create({ model, input: [reference, reference] }));
+    expect(twice).toMatchObject({ status: 400, param: "input[1].id" });
+  });
+
+  test("counts towards the storage quota with what it repeats of the request", async () => {
+    const plan = { requests_per_minute: 100, parallel: 10, storage_bytes: 50_000 };
+    expect((await gantry.call("PUT", "/api/v2/admin/plans/small", { json: plan })).status).toBeLessThan(300);
+    const saver = openaiClient(gantry, await gantry.newUser("saver", { plan: "small" }));
+    llm.script = () => ({ text: "Stored." });
+    const create = (instructions: string) => saver.responses.create({ model, input: "Hi.", instructions });
+    const first = await create("x".repeat(40_000));
+    expect(await refused(create("x".repeat(20_000)))).toMatchObject({ status: 413 });
+    // A request that only opens a connection is stored, too.
+    const probe = saver.responses.create({ model, input: [], instructions: "x".repeat(20_000) });
+    expect(await refused(probe)).toMatchObject({ status: 413 });
+    await saver.responses.delete(first.id);
+    await create("x".repeat(20_000));
   });
 
   test("repeats the answer of its Idempotency-Key, and is stored once", async () => {

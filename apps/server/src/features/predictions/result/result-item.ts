@@ -21,7 +21,11 @@ export interface ResultItem {
 /** Creates a download link for an `s3://` address; undefined if it is not in the bucket of this server. */
 export type LinkOf = (s3Path: string, base: string) => Promise<unknown>;
 
-export async function resultItem(result: EndedPrediction, base: string, linkOf: LinkOf): Promise<ResultItem> {
+export async function resultItem(
+  result: Omit<EndedPrediction, "endedAt">,
+  base: string,
+  linkOf: LinkOf,
+): Promise<ResultItem> {
   return {
     infer_details: {
       status: result.status,
