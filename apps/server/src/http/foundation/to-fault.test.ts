@@ -9,6 +9,7 @@ test.each([
   ["FST_ERR_CTP_EMPTY_JSON_BODY", 422, /empty/],
   ["FST_ERR_CTP_INVALID_MEDIA_TYPE", 422, /application\/json/],
   ["FST_ERR_CTP_BODY_TOO_LARGE", 422, /too large/],
+  ["GANTRY_TOO_MANY_VALUES", 422, /more than 1000000 values/],
   ["FST_ERR_BAD_URL", 404, /Not found/],
   ["40P01", 503, /Try again/],
   ["55P03", 503, /Try again/],

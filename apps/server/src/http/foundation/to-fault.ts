@@ -1,5 +1,5 @@
 import { Fault, fault } from "../../kernel/errors.ts";
-import { isUnstorable, poisonousName, poisonousNameText } from "./parse-json.ts";
+import { isUnstorable, poisonousName, poisonousNameText, tooManyValues, tooManyValuesText } from "./parse-json.ts";
 
 interface ThrownError extends Error {
   code?: string;
@@ -28,6 +28,8 @@ export function toFault(thrown: unknown): Fault {
       return fault("json_invalid", "The body is not valid JSON", { cause: thrown });
     case poisonousName:
       return fault("json_invalid", `In the body ${poisonousNameText}`, { cause: thrown });
+    case tooManyValues:
+      return fault("sequence_too_long", tooManyValuesText, { cause: thrown });
     case "FST_ERR_CTP_EMPTY_JSON_BODY":
       return fault("json_invalid", "The body is empty. Send JSON.", { cause: thrown });
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
