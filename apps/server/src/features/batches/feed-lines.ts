@@ -1,5 +1,6 @@
 import { newId } from "@gantry/wire";
-import { Fault, isUnavailable } from "../../kernel/errors.ts";
+import { Fault, fault, isUnavailable } from "../../kernel/errors.ts";
+import type { Log } from "../../kernel/log.ts";
 import type { Caller } from "../accounts/index.ts";
 import { KeyTakenOver } from "../predictions/index.ts";
 import type { ClaimedBatch, FedLine, StopCode } from "./batch.ts";
@@ -99,13 +100,13 @@ async function feedLine(
   line: UnfedLine,
   { caller, file, secondsLeft, signal }: Parameters<typeof feedLines>[3] & { caller: Caller },
 ): Promise<FedOne> {
-  const { database, predictions, protocol, telemetry } = deps;
+  const { database, predictions, protocol, telemetry, log } = deps;
   const { predictionId } = line;
   line.body ??= await bodyOf(deps, batch, line, file);
   if (!line.body) return { kind: "stop", code: "input_file_not_found" };
   const { id: batchId, endpoint, keepsInputs: keepsInput } = batch;
   const asked = { endpoint, body: line.body, batchId, predictionId, keepsInput, caller, signal };
-  const prepared = await protocol.prepare(asked).catch((error: unknown) => asRefusal(error));
+  const prepared = await protocol.prepare(asked).catch((error: unknown) => asRefusal(error, log));
   if (prepared instanceof Fault) return refuse(deps, batch, line, prepared);
   const { store, discard, ...request } = prepared;
   try {
@@ -149,9 +150,12 @@ function judge({ type, retryAfterSeconds }: Fault): Fed | undefined {
   return undefined;
 }
 
-function asRefusal(error: unknown): Fault {
+/** A line that the program cannot read must not hold up the others. What failed outside of it is tried again. */
+function asRefusal(error: unknown, log: Log): Fault {
   if (error instanceof Fault && !isUnavailable(error)) return error;
-  throw error;
+  if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
+  log.error({ err: error }, "a line of a batch could not be read");
+  return fault("internal_server_error", "Internal server error", { cause: error });
 }
 
 async function refuse(

@@ -109,6 +109,19 @@ test("a refusal for funds is tried again, because what was reserved may have ret
   expect(row).toEqual({ stop_code: null });
 }, 30_000);
 
+test("a line that the program cannot read does not hold up the others", async () => {
+  const { deps, claimed } = await batchOf(3, async () => {});
+  const prepare = async ({ body }: { body: object }) => {
+    if ((body as { n: string }).n === "1") throw new TypeError("read is not a function");
+    return { input: body };
+  };
+  const failing = { ...deps, protocol: { ...deps.protocol, prepare } as unknown as BatchesDeps["protocol"] };
+  await workOnBatch(failing, claimed, { turnMs: 2_000, signal });
+  const refused = await own.database.sql`
+    select line, refusal ->> 'type' as type from batch_lines where batch_id = ${claimed.id} and status is not null`;
+  expect(refused).toMatchObject([{ line: 2, type: "internal_server_error" }]);
+}, 30_000);
+
 test("lines that were never read are listed as failed, also if the file could not be looked up at first", async () => {
   const { deps, files, outages, claimed } = await batchOf(3, async () => {});
   await own.database.sql`

@@ -19,37 +19,41 @@ export function readTools(body: Readonly<Record<string, unknown>>): Tools {
   const tools = (optionalList(field) ?? []).flatMap((value, index): ChatTool[] => {
     const loc = [...field.loc, index];
     const tool = requiredRecord({ value, loc });
-    const read = readers[String(tool.type)];
+    const read = readers.get(tool.type);
     return read ? [read({ value: tool, loc })] : [];
   });
   return tools.length === 0 ? {} : { tools, ...choiceOf(fieldOf(body, "tool_choice"), tools) };
 }
 
-const readers: Readonly<Record<string, (field: Field) => ChatTool>> = {
-  function(field) {
-    const tool = requiredRecord(field);
-    return {
-      ...namedTool(tool, field),
-      parameters: optionalRecord(fieldOf(tool, "parameters", field.loc)) ?? { type: "object", properties: {} },
-    };
-  },
-  /** Takes text instead of JSON. Other protocols know only functions, so the text becomes an argument. */
-  custom(field) {
-    const tool = requiredRecord(field);
-    const { name, description } = namedTool(tool, field);
-    const format = isRecord(tool.format) && typeof tool.format.definition === "string" ? tool.format.definition : "";
-    return {
-      name,
-      description: format === "" ? description : `${description}\n\nThe input must match this grammar:\n${format}`,
-      parameters: {
-        type: "object",
-        properties: { [customInput]: { type: "string" } },
-        required: [customInput],
-        additionalProperties: false,
-      },
-    };
-  },
-};
+function functionTool(field: Field): ChatTool {
+  const tool = requiredRecord(field);
+  return {
+    ...namedTool(tool, field),
+    parameters: optionalRecord(fieldOf(tool, "parameters", field.loc)) ?? { type: "object", properties: {} },
+  };
+}
+
+/** Takes text instead of JSON. Other protocols know only functions, so the text becomes an argument. */
+function customTool(field: Field): ChatTool {
+  const tool = requiredRecord(field);
+  const { name, description } = namedTool(tool, field);
+  const format = isRecord(tool.format) && typeof tool.format.definition === "string" ? tool.format.definition : "";
+  return {
+    name,
+    description: format === "" ? description : `${description}\n\nThe input must match this grammar:\n${format}`,
+    parameters: {
+      type: "object",
+      properties: { [customInput]: { type: "string" } },
+      required: [customInput],
+      additionalProperties: false,
+    },
+  };
+}
+
+const readers: ReadonlyMap<unknown, (field: Field) => ChatTool> = new Map([
+  ["function", functionTool],
+  ["custom", customTool],
+]);
 
 function namedTool(tool: Record<string, unknown>, { loc }: Field): Pick<ChatTool, "name" | "description"> {
   return {

@@ -31,6 +31,24 @@ const post = (json: object) => gantry.call("POST", "/v1/responses", { json });
 const dataOf = (text: string) =>
   text.split("\n").flatMap((line) => (line.startsWith("data: ") ? [JSON.parse(line.slice(6))] : []));
 
+test("tools of an unknown type are left out, whatever they are called", async () => {
+  llm.script = () => ({ text: "No tools." });
+  for (const type of ["__proto__", "hasOwnProperty", "constructor", "code_interpreter"]) {
+    const answer = await post({ model, input: "Hi", tools: [{ type }] });
+    expect([answer.status, llm.requests.at(-1)?.tools], answer.text).toEqual([200, undefined]);
+  }
+});
+
+test("a body of millions of values is refused before it is read", async () => {
+  const zeros = Array(3_000_000).fill(0);
+  const answer = await post({ model, input: "\u{1f600}", metadata: zeros });
+  expect([answer.status, answer.body.error.message]).toEqual([400, expect.stringContaining("than 1000000 values")]);
+  // Commas and brackets in a text are none.
+  llm.script = () => ({ text: "Read." });
+  const text = JSON.stringify([...zeros.slice(0, 1_500_000), 'a quote: " and a backslash: \\']);
+  expect((await post({ model, input: "Hi", metadata: { text } })).status).toBe(200);
+});
+
 test("one id, model and time in all events", async () => {
   llm.script = () => ({ text: "One two three." });
   const events = dataOf((await post({ model, input: "Hi", stream: true })).text);
