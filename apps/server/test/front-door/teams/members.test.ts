@@ -113,6 +113,20 @@ test("roles decide who manages whom, and one owner always remains", async () => 
   await own("olga").made("PATCH", `${members}/mira`, { json: { role: "member" } });
 });
 
+test("members leave a team whose only owner is disabled, and the owner stays", async () => {
+  const crew = "/api/v2/teams/crew/members";
+  const people = ["otto", "cleo", "carl", "cora"];
+  const [, cleo = "", carl = ""] = await Promise.all(people.map((name) => gantry.newUser(name, { credit: 0 })));
+  await calls.newTeam("crew", "otto", 0);
+  for (const name of people.slice(1)) await calls.add("crew", name);
+  await gantry.call("PATCH", "/api/v2/admin/users/otto", { json: { disabled: true } });
+  expect((await calls.as(cleo).send("DELETE", `${crew}/cleo`)).status).toBe(204);
+  expect((await calls.as(carl).send("DELETE", "/api/v2/me", { json: { username: "carl" } })).status).toBe(202);
+  expect((await gantry.call("PATCH", `${crew}/cora`, { json: { role: "admin" } })).status).toBe(200);
+  expect((await gantry.call("DELETE", `${crew}/cora`)).status).toBe(204);
+  await refused(gantry.call("DELETE", `${crew}/otto`), 409, "last active owner");
+});
+
 test("of two owners that leave at the same time, one stays", async () => {
   await calls.newTeam("pair", "mark", 0);
   await calls.add("pair", "mira", { role: "owner" });

@@ -10,7 +10,7 @@ import { countPast, type Past, pastOf, writeKeyChange } from "../key-limit-store
 import { announceChange, insertKey, type Range } from "../store.ts";
 import { teamNotFound } from "./acting.ts";
 import { personOf, requireManager, requireTeam } from "./find-team.ts";
-import { hasActiveOwner, manages, mayChangeMember, shownMonthlyLimit, storedMonthlyLimit } from "./team.rules.ts";
+import { isLastOwner, manages, mayChangeMember, shownMonthlyLimit, storedMonthlyLimit } from "./team.rules.ts";
 import {
   type Budget,
   deleteMember,
@@ -101,9 +101,7 @@ export async function changeMember(
     if (counted && counted.seatId !== member.seatId) throw fault("conflict", `${username} was added again. Try again.`);
     const role = change.role ?? member.role;
     if (!mayChangeMember(team.as, member.role, role)) throw ownersOnly();
-    const states = await selectMemberStates(tx, team.id);
-    const changed = states.map((one) => (one.userId === member.userId ? { ...one, role } : one));
-    if (change.role !== undefined && !hasActiveOwner(changed)) throw lastOwner();
+    if (role !== member.role) await requireOwnerBeside(tx, team, member);
     await updateRole(tx, team.id, member.userId, role);
     const key = await lockSeat(tx, team.id, member.seatId);
     const next = { ...key, ...budgetOf(change, member) };
@@ -127,8 +125,7 @@ export async function removeMember(
     if (!isSelf) requireManager(team.as);
     const member = await requireMember(tx, team.id, username);
     if (!isSelf && !mayChangeMember(team.as, member.role, undefined)) throw ownersOnly();
-    const states = await selectMemberStates(tx, team.id);
-    if (!hasActiveOwner(states.filter(({ userId }) => userId !== member.userId))) throw lastOwner();
+    await requireOwnerBeside(tx, team, member);
     await deleteMember(tx, team.id, member.userId, context.clock.now());
     await recordMember(tx, "member.remove", team, member, { before: fieldsOf(member) });
   });
@@ -243,6 +240,9 @@ function ownersOnly() {
   return fault("forbidden", "Only an owner of the team may change owners");
 }
 
-function lastOwner() {
-  return fault("conflict", "The last active owner cannot leave or lose the role. Make another member an owner first.");
+/** For an owner who leaves or loses the role. */
+async function requireOwnerBeside(tx: Sql, team: Team, member: Member): Promise<void> {
+  const others = (await selectMemberStates(tx, team.id)).filter(({ userId }) => userId !== member.userId);
+  if (!isLastOwner(member, others)) return;
+  throw fault("conflict", "The last active owner cannot leave or lose the role. Make another member an owner first.");
 }

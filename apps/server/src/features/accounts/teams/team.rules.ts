@@ -33,7 +33,7 @@ export interface MemberState {
   disabledAt: Date | null;
 }
 
-/** A team without one could not be managed. */
-export function hasActiveOwner(members: readonly MemberState[]): boolean {
-  return members.some(({ role, disabledAt }) => role === "owner" && disabledAt === null);
+/** A team without an active owner could not be managed, so the last one stays. `others`: the team without the member. */
+export function isLastOwner({ role }: Pick<MemberState, "role">, others: readonly MemberState[]): boolean {
+  return role === "owner" && !others.some((other) => other.role === "owner" && other.disabledAt === null);
 }
