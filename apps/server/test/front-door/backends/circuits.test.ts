@@ -74,6 +74,19 @@ test("three failures in a row open a circuit on all nodes, and only they are wri
   await here.call("DELETE", `/api/v1/${model}`);
 });
 
+test("a backend that was called when the time of the model was almost over has not failed", async () => {
+  const model = `admin/m${++made}`;
+  const backends = [backendAt("first", first, { timeout_seconds: 3 }), backendAt("second", second, { priority: 1 })];
+  await putListed(here, model, backends, { timeout_seconds: 4 });
+  first.behaviour = "hang";
+  second.behaviour = { text: "second", afterMs: 1_800 };
+  const answers = await Promise.all([1, 2, 3].map(() => streamed(here, model)));
+  expect(answers.map(({ status }) => status)).toEqual([504, 504, 504]);
+  await expect.poll(async () => (await backendsAt(here, model))[0].circuit).toBe("open");
+  expect((await backendsAt(here, model))[1]).toMatchObject({ circuit: "closed", failures: 0 });
+  expect(await streamed(here, model)).toMatchObject({ text: "second" });
+});
+
 test("a success between failures keeps the circuit closed", async () => {
   const model = await newModel();
   first.behaviour = (n) => (n % 3 === 0 ? { text: "first" } : { status: 503 });

@@ -260,11 +260,16 @@ class Route {
     if (!isBetter || (failure instanceof Fault && failure.retryable)) this.#failure = failure;
   }
 
-  /** A backend that did not begin within the time limit of the model has failed. A cancelled call says nothing. */
+  /**
+   * A backend that did not begin within the time limit of the model has failed, unless other backends or the wait for a
+   * slot used up most of that time. A cancelled call says nothing.
+   */
   #stopped(address: BackendAddress, tried: CircuitCall): void {
     const { circuits, figures, telemetry } = this.#deps;
     const { reason } = this.#call.signal;
-    if (reason instanceof Fault && reason.type === "generation_timeout") {
+    const fairShareMs = (this.#call.model.manifest.timeout_seconds * 1000) / 2;
+    const hadTime = performance.now() - tried.startedAt >= fairShareMs;
+    if (hadTime && reason instanceof Fault && reason.type === "generation_timeout") {
       figures.failed(address);
       telemetry.backendCalled(this.#call.model.endpointId, address.backend, "timeout");
       if (this.#listed.length > 1) circuits.failed(address, tried, { reason: "timeout" });
