@@ -72,6 +72,9 @@ async function readTracks(source: string | Uint8Array, info: MediaInfo): Promise
   }
 }
 
+/** In one piece, which the parser keeps a copy of. An index of ten hours of video takes less. */
+const longestRead = 64 * 1_048_576;
+
 /** Stops a file that makes its parser jump back and forth, after twice its bytes were read. */
 async function openFile(path: string): Promise<Source> {
   const file = await open(path);
@@ -83,6 +86,7 @@ async function openFile(path: string): Promise<Source> {
     async read(start, end) {
       left -= end - start;
       if (left < 0) throw new Error("the file was read more than twice");
+      if (end - start > longestRead) throw new Error("a part of the file is too large");
       const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(end - start), position: start });
       return buffer.subarray(0, bytesRead);
     },
