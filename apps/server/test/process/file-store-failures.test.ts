@@ -109,6 +109,30 @@ test("a prediction whose input always breaks off fails after five attempts witho
 
 const listed = async () => (await gantry.call("GET", "/api/v2/files")).body.results as { id: string; origin: string }[];
 
+test("drive bytes that arrived although the answer was lost are collected", async () => {
+  const { sql } = gantry.database;
+  const drive = await gantry.call("POST", "/v1/drives", { json: { name: "lossy" } });
+  const write = () =>
+    gantry.call("POST", `/v1/drives/${drive.body.id}/files`, {
+      form: { file: new File(["some bytes"], "a.txt"), path: "/a.txt" },
+    });
+  const arrived: string[] = [];
+  faulty.loseAnswers((method, path) => {
+    const isLost = method === "PUT" && path.includes("/drives/");
+    if (isLost) arrived.push(path.replace(/^.*(drives\/[^?]+).*$/, "$1"));
+    return isLost;
+  });
+  try {
+    expect((await write()).status).toBe(503);
+  } finally {
+    faulty.loseAnswers(undefined);
+  }
+  expect(arrived.length).toBeGreaterThan(0);
+  const loose = await sql<{ key: string }[]>`select key from drive_loose_blobs`;
+  for (const key of arrived) expect(loose.map((row) => row.key)).toContain(key);
+  expect((await write()).status).toBe(201);
+});
+
 test("a file that could not be stored is not listed", async () => {
   const ids = async () => (await listed()).map(({ id }) => id);
   const before = await ids();

@@ -11,6 +11,8 @@ export interface FaultyS3 {
   refuse(chosen: ((method: string, path: string) => boolean) | undefined): void;
   /** Never answers chosen requests; undefined stops it. */
   silence(chosen: ((method: string, path: string) => boolean) | undefined): void;
+  /** Carries out chosen requests and loses their answers; undefined stops it. */
+  loseAnswers(chosen: ((method: string, path: string) => boolean) | undefined): void;
   /** Number of downloads cut so far. */
   readonly cuts: number;
   close(): Promise<void>;
@@ -25,6 +27,7 @@ export async function startFaultyS3(target: string): Promise<FaultyS3> {
   let cuts = 0;
   let refused: Chosen;
   let silent: Chosen;
+  let unanswered: Chosen;
   const server = createServer((incoming, outgoing) => {
     const { method = "", url: path = "" } = incoming;
     const headers = { ...incoming.headers, connection: "close" };
@@ -41,6 +44,7 @@ export async function startFaultyS3(target: string): Promise<FaultyS3> {
       cuts++;
     }
     const onward = httpRequest({ hostname, port, method, path, headers, agent: false }, (answer) => {
+      if (unanswered?.(method, path)) return void outgoing.destroy();
       outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
       // Swift ends the answer to a HEAD with an invalid chunk.
       if (method === "HEAD") return void outgoing.end();
@@ -68,6 +72,9 @@ export async function startFaultyS3(target: string): Promise<FaultyS3> {
     },
     silence(chosen) {
       silent = chosen;
+    },
+    loseAnswers(chosen) {
+      unanswered = chosen;
     },
     get cuts() {
       return cuts;

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { maxDriveFileBytes, newId } from "@gantry/wire";
 import type { Transaction } from "../../engines/database/database.ts";
 import { orDiskFull } from "../../kernel/disk-full.ts";
-import { Fault, fault } from "../../kernel/errors.ts";
+import { Fault, fault, isUnavailable } from "../../kernel/errors.ts";
 import { bytesLeft, quotaExceeded, readStorage } from "../files/index.ts";
 import { contentTypeOf, takeHead } from "./content-type.ts";
 import {
@@ -104,8 +104,8 @@ export async function stageContent(
     const { size, etag } = await blobs.put(key, body, { contentType, maxBytes, signal });
     return { key, size, etag, head };
   } catch (error) {
-    // If this fails too, the collector does it later. The first error is the one to report.
-    await deleteLooseBlobRows(database.sql, [key]).catch(() => {});
+    // Bytes whose arrival is unknown are left to the collector. The first error is the one to report.
+    if (!isUnavailable(error)) await deleteLooseBlobRows(database.sql, [key]).catch(() => {});
     const isBeyondQuota = maxBytes < maxDriveFileBytes && error instanceof Fault && error.type === "file_too_large";
     throw isBeyondQuota ? quotaExceeded(storage) : error;
   } finally {
