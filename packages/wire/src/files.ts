@@ -13,7 +13,12 @@ export const fileRecord = z.strictObject({
   prediction_id: z.string().nullable().describe("The prediction that created it."),
   model_name: z.string().nullable().describe("The model of that prediction, while its result is kept."),
   prompt: z.string().nullable().describe("The beginning of that prediction's prompt, if its input was kept."),
-  link: z.string().nullable().describe("A download link, valid for a day. Null until the bytes have arrived."),
+  link: z
+    .string()
+    .nullable()
+    .describe(
+      "A download link, valid for a day. Null until the bytes have arrived, and if it would exceed 2083 characters.",
+    ),
   created_at: z.iso.datetime(),
   stored_at: z.iso.datetime().nullable().describe("When the bytes arrived."),
 });

@@ -13,7 +13,7 @@ import { keepArrival } from "./store-file.ts";
 
 export interface ListedFile extends Omit<FileEntry, "key"> {
   s3Path: string;
-  /** Null until the bytes have arrived. */
+  /** Null until the bytes have arrived, and if it would be too long. */
   link: string | null;
 }
 
@@ -38,8 +38,16 @@ async function listed(
 ): Promise<ListedFile> {
   const contentType = parseMediaType(shown.contentType ?? "") ?? unknownType;
   const link =
-    shown.size === null ? null : await blobs.signGet(key, { base, expiresInSeconds: linkSeconds, contentType });
+    shown.size === null
+      ? null
+      : await blobs.signGet(key, { base, expiresInSeconds: linkSeconds, contentType }).catch(nullIfTooLong);
   return { ...shown, s3Path: formatS3Path({ bucket: blobs.bucket, key }), link: link?.url ?? null };
+}
+
+/** The name was short enough for the address of the server under which it was uploaded. */
+function nullIfTooLong(error: unknown): null {
+  if (error instanceof Fault && error.type === "string_too_long") return null;
+  throw error;
 }
 
 export interface FileWithContent {

@@ -24,6 +24,23 @@ const list = async (key: string, query = "") => (await gantry.call("GET", `/api/
 const remove = (key: string, id: string) => gantry.call("DELETE", `/api/v2/files/${id}`, { key });
 
 describe("the file list", () => {
+  test("has a file whose link would be too long for the address of this server", async () => {
+    const key = await gantry.newUser("verbose");
+    const named = (length: number) => {
+      const file = new File(["text"], `${"\u6587".repeat(length)}.jsonl`);
+      return gantry.call("POST", "/v1/files", { key, form: { purpose: "batch", file } });
+    };
+    let length = 249;
+    while (length > 100 && (await named(length)).status !== 200) length--;
+    const longer = await startGantry({
+      beside: gantry,
+      env: { GANTRY_PUBLIC_URL: "http://a-much-longer-name-of-this-server.example.com" },
+    });
+    const { status, body } = await longer.call("GET", "/api/v2/files", { key });
+    expect([status, body.results?.map(({ link }: FileRecord) => link)]).toEqual([200, [null]]);
+    await longer.close();
+  });
+
   test("has the caller's uploads and outputs, newest first, in pages", async () => {
     const key = await gantry.newUser("lister");
     await upload(await gantry.newUser("another"), 10);
@@ -88,6 +105,8 @@ describe("the file list", () => {
     expect(near).toMatchObject({ results: [], total_count: 0, searched_from: new Date(first).toISOString() });
     const older = await list(key, `?q=needle&to_date=${near.searched_from}`);
     expect(older).toMatchObject({ results: [{ id }], total_count: 1, searched_from: null });
+    const { files } = createClient({ url: gantry.url, key });
+    expect(await Array.fromAsync(files.each({ q: "needle" }), (file) => file.id)).toEqual([id]);
     expect(await list(key, `?q=${id}`)).toMatchObject({ results: [{ id }], searched_from: null });
     expect((await list(key, `?from_date=${near.searched_from}`)).total_count).toBe(50_000);
     expect((await gantry.call("GET", "/api/v2/files?to_date=soon", { key })).status).toBe(422);
