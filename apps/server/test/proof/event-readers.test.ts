@@ -7,7 +7,6 @@ import { waitFor } from "../support/wait-for.ts";
 
 const platform = useRunsPlatform({ context_window: 2_000_000 });
 const { makeAgent, start, ended } = platform;
-const _call: typeof platform.gantry.call = (...args) => platform.gantry.call(...args);
 const js = (code: string) => ({ name: "run_javascript", args: { code } });
 
 const stream = (runId: string, options: { query?: string; headers?: Record<string, string>; on?: GantryNode } = {}) =>
@@ -15,19 +14,7 @@ const stream = (runId: string, options: { query?: string; headers?: Record<strin
     headers: options.headers ?? {},
   });
 const idsIn = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
-const _namesIn = (text: string) => [...text.matchAll(/^event: (\w+)$/gm)].map(([, name]) => name);
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
-
-/** A reader that returns the text received so far. */
-async function _follow(response: Response) {
-  const seen = { text: "", isOver: false };
-  const reading = (async () => {
-    const decoder = new TextDecoder();
-    for await (const chunk of response.body ?? []) seen.text += decoder.decode(chunk, { stream: true });
-    seen.isOver = true;
-  })();
-  return { seen, reading };
-}
 
 describe("many readers", () => {
   test("a thousand readers of one run each get every event once and in order", async () => {

@@ -1,18 +1,30 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { startGantry } from "../../support/gantry.ts";
-import { gate, type Seen, useRunsPlatform } from "../../support/runs-platform.ts";
+import { gate, useRunsPlatform } from "../../support/runs-platform.ts";
 import { inTurn, toolResults } from "../../support/scripted-llm.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 const platform = useRunsPlatform();
 const { newUser, makeAgent, run, start, read, ended, events, types } = platform;
 const call: typeof platform.gantry.call = (...args) => platform.gantry.call(...args);
-const _post = (path: string, init: RequestInit & { headers?: Record<string, string> }) =>
-  fetch(platform.gantry.url + path, {
-    method: "POST",
-    ...init,
-    headers: { "x-api-key": platform.gantry.adminKey, "content-type": "application/json", ...init.headers },
-  }).then(async (answer) => ({ status: answer.status, body: (await answer.json()) as Seen }));
+/** Counts the listeners that stay on signals. Each keeps what its function refers to. */
+function watchListeners(): { most(): number } {
+  const { addEventListener, removeEventListener } = EventTarget.prototype;
+  const counts = new Map<EventTarget, number>();
+  const count = (target: EventTarget, change: number) => {
+    if (target instanceof AbortSignal) counts.set(target, (counts.get(target) ?? 0) + change);
+  };
+  EventTarget.prototype.addEventListener = function (...given) {
+    count(this, 1);
+    addEventListener.apply(this, given);
+  };
+  EventTarget.prototype.removeEventListener = function (...given) {
+    count(this, -1);
+    removeEventListener.apply(this, given);
+  };
+  onTestFinished(() => void Object.assign(EventTarget.prototype, { addEventListener, removeEventListener }));
+  return { most: () => Math.max(...counts.values()) };
+}
 
 describe("a run", () => {
   test("of one model call sends the rendered goal, returns the answer, and counts usage and cost", async () => {
@@ -49,6 +61,15 @@ describe("a run", () => {
     expect(after.reserved).toBe(0);
     const usage = (await call("GET", "/api/v2/usage?page_size=1")).body.results[0];
     expect(usage).toMatchObject({ model_name: "admin/llm", route: "agent", status: 200, price: 0.00042 });
+  });
+
+  test("of many model calls keeps none of their requests in memory", async () => {
+    const listeners = watchListeners();
+    platform.llm.script = (_, n) =>
+      n < 20 ? { calls: [{ name: "run_javascript", args: { code: `${n}` } }] } : { text: "Done." };
+    const { body } = await run(await makeAgent({ tools: ["run_javascript"] }));
+    expect(body.status).toBe("done");
+    expect(listeners.most()).toBeLessThan(10);
   });
 
   test("is written once at its start, once per step with its calls, and once per finished call", async () => {

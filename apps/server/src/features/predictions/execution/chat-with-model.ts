@@ -54,6 +54,7 @@ export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promis
   const terms = termsOfChat(model.manifest, { inputTokens, maxTokens: asked });
   const input: RunRequest["input"]["input"] = asked === undefined ? {} : { max_tokens: asked };
   let isOurs = () => false;
+  let stop = () => {};
   const requestedAt = performance.now();
   let firstTokenMs: number | undefined;
   const { outcome } = await runPrediction(deps, {
@@ -71,9 +72,9 @@ export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promis
     toKeep: () => keptChat(chat),
     onLive: (live) => {
       isOurs = () => isHandedOn(live);
-      const stop = () => live.stop(request.isHandedOn() ? "lost" : "cancelled");
+      stop = () => live.stop(request.isHandedOn() ? "lost" : "cancelled");
       if (signal.aborted) stop();
-      else signal.addEventListener("abort", stop, { once: true });
+      else signal.addEventListener("abort", stop);
     },
     perform: async (driver: ModelDriver & Partial<ChatDriver>, call) => {
       const { max_tokens: maxTokens } = call.input;
@@ -90,7 +91,7 @@ export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promis
       });
       return { output: { answer: answer as unknown as OutputValue }, usage, stop: answer.stop };
     },
-  });
+  }).finally(() => signal.removeEventListener("abort", stop));
   const { usage } = outcome;
   const price = sponsorId === undefined ? outcome.price : 0;
   if (outcome.kind === "failed") return { kind: "failed", fault: outcome.fault, usage, price, isOurs: isOurs() };
