@@ -71,6 +71,11 @@ describe("the conversation is the input", () => {
     const error = await refused(askAgent(client, agent, "x".repeat(4 * 1024 * 1024)));
     expect(error).toMatchObject({ status: 400, param: "messages" });
     expect(error.message).toContain("4 MB");
+    // This agent gets only the last message.
+    const properties = { input: { type: "string" } };
+    const short = await publish({ input_schema: { properties, additionalProperties: false } });
+    const other = await refused(askAgent(client, short, "x".repeat(4 * 1024 * 1024)));
+    expect(other).toMatchObject({ status: 400, param: "messages" });
   });
 
   test("a long conversation is part of the run, and shortened in lists", async () => {

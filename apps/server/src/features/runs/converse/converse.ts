@@ -124,8 +124,9 @@ function createIn(
 
 function inputFor(...given: Parameters<typeof conversationInput>): ReturnType<typeof conversationInput> {
   const input = conversationInput(...given);
-  // `input` repeats a part of the messages.
-  if (Buffer.byteLength(JSON.stringify({ ...input, input: undefined })) <= mostInputBytes) return input;
+  // Beside the messages, `input` repeats a part of them.
+  const counted = "messages" in input ? { ...input, input: undefined } : input;
+  if (Buffer.byteLength(JSON.stringify(counted)) <= mostInputBytes) return input;
   const msg = `An agent accepts conversations of ${mostInputBytes / 1024 ** 2} MB. Send fewer messages, or smaller images.`;
   throw fault("value_error", msg, { loc: ["body", "messages"] });
 }

@@ -30,6 +30,7 @@ test.each([
   [{ n: 1, text: "\n  First line \r\nsecond" }, "First line"],
   [{ n: 1 }, '{"n":1}'],
   [{}, ""],
+  [{ text: `${"\n".repeat(20_000)}Late` }, "Late"],
   [{ text: "🙂".repeat(150) }, "🙂".repeat(100)],
 ])("%j has the title %j", (input, title) => {
   expect(titleOf(input)).toBe(title);

@@ -3,12 +3,17 @@ import { isRecord } from "../../../kernel/is-record.ts";
 type Input = Readonly<Record<string, unknown>>;
 
 const titleCharacters = 100;
+/** Searched for the first line. */
+const mostSearched = 10_000;
 
 /** The first line of an input's first text, or its JSON. `input` is what the client of a door said last. */
 export function titleOf(input: Input): string {
   const texts = [input.input, ...Object.values(input)].filter((value) => typeof value === "string");
   const text = texts.find((one) => one.trim() !== "") ?? (Object.keys(input).length > 0 ? inputText(input) : "");
-  const line = text.split(/[\r\n]/).find((one) => one.trim() !== "") ?? "";
+  const [line = ""] = text
+    .trimStart()
+    .slice(0, mostSearched)
+    .split(/[\r\n]/, 1);
   return [...line.trim()].slice(0, titleCharacters).join("");
 }
 
