@@ -84,8 +84,10 @@ async function request(deps: HttpRequestDeps, scope: RunScope, call: ToolCallReq
     return { text: await describeResponse(answer, method === "HEAD", hidden), isError: false };
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof NetError)
-      return failedWith(hidden(`The request failed: ${error.message}. ${adviceFor(error, method)}`));
+    if (error instanceof NetError) {
+      const why = call.hidden?.includes("url") ? error.discreet : error.message;
+      return failedWith(hidden(`The request failed: ${why}. ${adviceFor(error, method)}`));
+    }
     throw error;
   }
 }

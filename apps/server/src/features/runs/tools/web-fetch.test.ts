@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDocuments } from "../../../engines/documents/create-documents.ts";
 import { createNet } from "../../../engines/net/create-net.ts";
-import { builtinTool, execute, scopeOf } from "./run-scope.fixture.ts";
+import { builtinTool, calling, execute, scopeOf } from "./run-scope.fixture.ts";
 import { webFetchTool } from "./web-fetch.ts";
 
 const documents = createDocuments();
@@ -120,4 +120,16 @@ test("an abort ends the call", async () => {
   const call = execute(tool, { url: `${base}/long` }, controller.signal);
   controller.abort(new Error("cancelled"));
   await expect(call).rejects.toThrow("cancelled");
+});
+
+test("an address that the creator fixed is not shown", async () => {
+  const fixed = (url: string) => tool.execute({ ...calling({ url }), hidden: ["url"] });
+  const texts = [await fixed(`${base}/page?key=SECRET`), await fixed(`${base}/?to=/long?key=SECRET`)];
+  expect(texts.map(({ isError }) => isError)).toEqual([false, false]);
+  const closed = createNet({ allowPrivateNetwork: false });
+  const guarded = webFetchTool(info, { net: closed, documents }, scopeOf("usr_1"));
+  texts.push(await guarded.execute({ ...calling({ url: "http://localhost:1/?key=SECRET" }), hidden: ["url"] }));
+  await closed.close();
+  expect(texts[2]).toMatchObject({ isError: true, text: expect.stringContaining("The page was not read.") });
+  for (const { text } of texts) expect(text).not.toMatch(/SECRET|Address:|localhost/);
 });

@@ -37,6 +37,7 @@ export function webFetchTool(info: ToolInfo, deps: WebFetchDeps, scope: RunScope
 async function fetchPage(deps: WebFetchDeps, scope: RunScope, call: ToolCallRequest): Promise<ToolOutcome> {
   const { url, start = 0 } = call.arguments;
   const { signal } = call;
+  const isFixed = call.hidden?.includes("url") ?? false;
   try {
     const {
       body,
@@ -55,18 +56,19 @@ async function fetchPage(deps: WebFetchDeps, scope: RunScope, call: ToolCallRequ
     const isDeclared = type !== "" && !type.startsWith("application/octet-stream");
     const named = { type: contentType, url: address, ...(!isDeclared && { name: filename }) };
     const document = await deps.documents.read(bytes, named, { userId: scope.userId, signal });
-    return { text: shownPage(document, address, Number(start)), isError: false };
+    return { text: shownPage(document, isFixed ? undefined : address, Number(start)), isError: false };
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof NetError) return failedWith(`The page was not read. ${explain(error)}.`);
+    if (error instanceof NetError) return failedWith(`The page was not read. ${explain(error, isFixed)}.`);
     if (error instanceof DocumentError) return failedWith(`The page was not read. ${error.message}`);
     if (error instanceof Fault && isUnavailable(error)) return failedWith(`${error.message} The page was not read.`);
     throw error;
   }
 }
 
-function explain({ reason, message }: NetError): string {
-  return reason === "too_large" ? `It is larger than ${maxBytes / 1_048_576} MB` : message;
+function explain({ reason, message, discreet }: NetError, isFixed: boolean): string {
+  if (reason === "too_large") return `It is larger than ${maxBytes / 1_048_576} MB`;
+  return isFixed ? discreet : message;
 }
 
 async function bytesOf(body: Download["body"]): Promise<Buffer> {
@@ -75,10 +77,10 @@ async function bytesOf(body: Download["body"]): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function shownPage({ pages, title, isCut }: ReadDocument, address: string, start: number): string {
+function shownPage({ pages, title, isCut }: ReadDocument, address: string | undefined, start: number): string {
   const whole = pages.map(({ page, text }) => (page === undefined ? text : `[page ${page}]\n${text}`)).join("\n\n");
   const lines = title === undefined ? [] : [`Title: ${title.slice(0, longestTitle)}`];
-  lines.push(`Address: ${address}`);
+  if (address !== undefined) lines.push(`Address: ${address}`);
   const heading = foreignContent("Content of a web page", lines.join("\n"));
   if (whole.trim() === "") return `${heading}\n\n(the page has no text)`;
   if (start >= whole.length) return `${heading}\n\n(the text ends at character ${whole.length})`;
@@ -88,7 +90,7 @@ function shownPage({ pages, title, isCut }: ReadDocument, address: string, start
   if (start > 0 || end < whole.length) notes.push(`Characters ${start} to ${end} of ${whole.length}.`);
   if (end < whole.length) notes.push(`Call again with start: ${end} for more.`);
   else if (isCut) notes.push("The page is longer than can be read.");
-  const text = foreignContent("Content of a web page", `${lines.join("\n")}\n\n${shown}`);
+  const text = foreignContent("Content of a web page", [...lines, "", shown].join("\n").trimStart());
   return notes.length === 0 ? text : `${text}\n\n[${notes.join(" ")}]`;
 }
 
