@@ -12,11 +12,14 @@ export interface ValueProblem {
 type Keywords = Readonly<Record<string, unknown>>;
 export type ScalarCheck<T> = (value: T) => ValueProblem | undefined;
 
+/** Names of the DNS are not longer. */
+const longestHost = 253;
+
 /** Credentials in a URL are refused: no request would send them, and they would be shown with the URL. */
 export function isWebAddress(text: string): boolean {
   const url = parseUrl(text);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return false;
-  return url.username === "" && url.password === "";
+  return url.username === "" && url.password === "" && url.hostname.length <= longestHost;
 }
 
 const dateTime = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(?::(\d\d)(?:\.\d+)?)?(?:[Zz]|([+-])([01]\d|2[0-3]):?([0-5]\d))?$/;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isWebAddress } from "./field-value-scalars.ts";
 import { type RunWebhookEvent, runWebhookEvents } from "./run-webhooks.ts";
 import type { ConfirmationRecord, RunRecord } from "./runs.ts";
 
@@ -60,8 +61,9 @@ export type DeliveryDetailsRecord = z.infer<typeof deliveryDetailsRecord>;
 
 export const sendTestEventBody = z.strictObject({
   url: z
-    .url({ protocol: /^https?$/, error: "Must be a URL that begins with http:// or https://" })
+    .string()
     .max(2_000)
+    .refine(isWebAddress, "Must be an http or https URL without a user name or password")
     .describe("Where to send the event."),
 });
 

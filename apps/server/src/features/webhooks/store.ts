@@ -3,6 +3,9 @@ import type { Sql, Transaction } from "../../engines/database/database.ts";
 import { ofKeys, type Scope } from "../accounts/index.ts";
 import type { DeliveryAttempt, NewDelivery } from "./webhook.ts";
 
+/** PostgreSQL cannot index much longer texts. New addresses are shorter; earlier versions accepted longer ones. */
+const longestDestination = 300;
+
 /**
  * Call it in the transaction that ends the predictions. Senders are notified at commit. One delivery per prediction, or
  * per event of a run.
@@ -18,7 +21,7 @@ export async function enqueueDeliveries(tx: Transaction, deliveries: readonly Ne
       runId: one.run?.runId ?? null,
       event: one.run?.event ?? null,
       modelName: one.modelName,
-      destination: one.webhook.destination,
+      destination: one.webhook.destination.slice(0, longestDestination),
       target: one.webhook.target,
       payload: JSON.stringify(one.payload),
       trace: one.trace ?? null,

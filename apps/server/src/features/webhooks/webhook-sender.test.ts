@@ -25,6 +25,16 @@ import {
 
 useWebhookDatabase();
 
+test("a delivery to a host of thousands of characters, which earlier versions accepted, does not stop the others", async () => {
+  const site = await receiver();
+  await startSender();
+  const letters = Array.from({ length: 2_000 }, (_, n) => String.fromCharCode(0x4e00 + ((n * 7_919) % 20_000)));
+  const endless = await enqueue(`http://${letters.join("")}.invalid/`);
+  const usual = await enqueue(site.url);
+  expect(await untilEnded(usual)).toMatchObject({ status: "delivered" });
+  expect(await untilEnded(endless)).toMatchObject({ status: "failed" });
+});
+
 describe("a delivery", () => {
   test("is a signed POST of the payload, in its order, with the given headers and parameters", async () => {
     const site = await receiver();

@@ -77,6 +77,7 @@ const wrong: [object, unknown, string][] = [
   [uri, "http://:p@x/", "url_parsing"],
   [uri, "http://u@x/", "url_parsing"],
   [uri, "no uri", "url_parsing"],
+  [uri, `http://${"\u6587".repeat(300)}.example/`, "url_parsing"],
   [moment, "2026-02-30T00:00:00Z", "datetime_parsing"],
   [moment, "2026-01-31T23:59:60Z", "datetime_parsing"],
   [moment, "2026-01-31T00:00:00+24:00", "datetime_parsing"],

@@ -99,7 +99,16 @@ export async function startSweeper(deps: SweeperDeps): Promise<Sweeper> {
     rows: readonly T[],
     why: (row: T) => Fault,
   ): Promise<void> {
-    await Promise.all(rows.map((row) => deps.settlement.settle(row.id, row.claim, endedUnused(why(row)), "more")));
+    const end = (row: T) => deps.settlement.settle(row.id, row.claim, endedUnused(why(row)), "more");
+    const ended = await Promise.allSettled(rows.map(end));
+    // One that cannot be ended must not hold up the others.
+    for (const [n, one] of ended.entries()) {
+      if (one.status === "rejected")
+        deps.log.warn(
+          { prediction_id: rows[n]?.id, err: one.reason },
+          "Ending a prediction failed; the next sweep tries again",
+        );
+    }
   }
 
   async function announceFreeSlots(): Promise<void> {
