@@ -4,6 +4,7 @@ import { fileTypeFromBuffer, fileTypeFromFile } from "file-type";
 import { BufferSource, CustomSource, Input, MATROSKA, MP4, QTFF, type Source, WEBM } from "mediabunny";
 import type { FromThread, Numbered } from "../../kernel/job-thread.ts";
 import type { MediaInfo } from "./media.ts";
+import { createReadBudget } from "./read-budget.rules.ts";
 
 /** Runs in a thread that can be ended: a hostile file may state table sizes that keep its parser busy for ever. */
 export interface ProbeJob {
@@ -14,8 +15,6 @@ export interface ProbeJob {
 
 export type ProbeResult = { info: MediaInfo } | { error: string };
 
-/** For small files, whose parts the parser may read several times. */
-const spareBytes = 16 * 1024 * 1024;
 const timed = new Set([".mp4", ".mov", ".webm", ".mkv", ".m4a"]);
 /** `file-type` distinguishes Apple's variants of MP4, which are the same container. */
 const sameAs: Readonly<Record<string, string>> = {
@@ -72,21 +71,15 @@ async function readTracks(source: string | Uint8Array, info: MediaInfo): Promise
   }
 }
 
-/** In one piece, which the parser keeps a copy of. An index of ten hours of video takes less. */
-const longestRead = 64 * 1_048_576;
-
-/** Stops a file that makes its parser jump back and forth, after twice its bytes were read. */
 async function openFile(path: string): Promise<Source> {
   const file = await open(path);
   const { size } = await file.stat();
-  let left = 2 * size + spareBytes;
+  const budget = createReadBudget(size);
   return new CustomSource({
     prefetchProfile: "fileSystem",
     getSize: () => size,
     async read(start, end) {
-      left -= end - start;
-      if (left < 0) throw new Error("the file was read more than twice");
-      if (end - start > longestRead) throw new Error("a part of the file is too large");
+      budget.take(end - start);
       const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(end - start), position: start });
       return buffer.subarray(0, bytesRead);
     },
