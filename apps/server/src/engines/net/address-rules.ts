@@ -2,13 +2,14 @@ import { BlockList, isIP } from "node:net";
 
 /**
  * Ranges outside the public network, from the IANA special-purpose registries. Blocks that are only partly public
- * (192.0.0.0/24, 2001::/23) are refused as a whole.
+ * (192.0.0.0/24, 2001::/23) are refused as a whole. One public address is refused, because inside Azure it leads to the host.
  */
 const refusedRanges4: readonly (readonly [network: string, bits: number])[] = [
   ["0.0.0.0", 8], // this host
   ["10.0.0.0", 8], // private
   ["100.64.0.0", 10], // carrier-grade NAT
   ["127.0.0.0", 8], // loopback
+  ["168.63.129.16", 32], // Azure WireServer
   ["169.254.0.0", 16], // link-local, cloud metadata
   ["172.16.0.0", 12], // private
   ["192.0.0.0", 24], // protocol assignments

@@ -9,11 +9,17 @@ import { AddressRefused } from "./net.ts";
  */
 const metadataRanges4: readonly (readonly [network: string, bits: number])[] = [
   ["169.254.0.0", 16], // link-local: most clouds
+  ["100.96.0.96", 32], // Volcengine
   ["100.100.100.200", 32], // Alibaba Cloud
+  ["168.63.129.16", 32], // Azure WireServer
   ["192.0.0.192", 32], // Oracle Cloud
 ];
 const metadataRanges6: readonly (readonly [network: string, bits: number])[] = [
   ["fe80::", 10], // link-local
+  ["fd00:42::42", 128], // Scaleway
+  ["fd00:100::100:200", 128], // Alibaba Cloud
+  ["fd00:a9fe:a9fe::1", 128], // Akamai
+  ["fd00:c1::a9fe:a9fe", 128], // Oracle Cloud
   ["fd00:ec2::", 32], // AWS
   ["fd20:ce::", 32], // Google Cloud
   ["2002:a9fe::", 32], // 169.254.0.0/16 over 6to4

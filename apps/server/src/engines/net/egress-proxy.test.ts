@@ -70,11 +70,18 @@ describe("through the egress proxy", () => {
     for (const [url, ca] of [
       [`https://${outside}/`, undefined],
       ["https://other.invalid/", selfSigned.cert],
+      ["https://8.8.8.8:8443/", selfSigned.cert],
     ] as const) {
       const call = get(netWith(ca === undefined ? {} : { ca }), url);
       await expect(call).rejects.toThrow("No secure connection to the server is possible");
     }
-    expect(proxy.asked).toHaveLength(2);
+    expect(proxy.asked).toHaveLength(3);
+  });
+
+  it("calls an IP address that the certificate names", async () => {
+    proxy.target = await listen(https.createServer(selfSigned, (_, response) => response.end("safe")));
+    expect(await get(netWith({ ca: selfSigned.cert }), "https://8.8.4.4:8443/")).toBe("safe");
+    expect(proxy.asked).toMatchObject([{ target: "8.8.4.4:8443" }]);
   });
 
   it("sends the credentials of its address, decoded", async () => {

@@ -101,10 +101,13 @@ export function createConnect({ connectMs, secureContext }: ConnectOptions): Con
     function onConnected(): void {
       if (settle()) events.onConnected(socket);
     }
-    /** `onread` has no effect on TLS over an open socket, or on a socket that was read before. Both emit events. */
+    /**
+     * `onread` has no effect on TLS over an open socket, or on a socket that was read before. Both emit events. Without
+     * `host`, the certificate of an IP address would be checked against the name of the proxy or "localhost".
+     */
     function onTunnel(): void {
       awaited = undefined;
-      if (isSecure) socket = prepare(openSecure({ ...security, socket }));
+      if (isSecure) socket = prepare(openSecure({ ...security, host, socket }));
       socket.on("data", (chunk: Buffer) => void events.onRead(chunk.length, chunk));
       if (!isSecure) onConnected();
     }
