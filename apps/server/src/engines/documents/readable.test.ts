@@ -47,6 +47,14 @@ test("the charset comes from the header or from the page", async () => {
   expect((await read("<p>café</p>")).text).toBe("café");
 });
 
+test("letters whose lower case is longer do not shift the elements of a large page", async () => {
+  const { text } = await read(`İstanbul${"<p>x</p>".repeat(20_001)}<SCRIPT>secret()</Script><H2>End</H2>`);
+  // Short pieces, because a failure shows them.
+  expect(text.slice(0, 14)).toBe("İstanbul\n\nx\n\nx");
+  expect(text.slice(-9)).toBe("x\n\n## End");
+  expect(/<|secret/.test(text)).toBe(false);
+}, 60_000);
+
 test("a page that is too large or too deep for the parser keeps its text and headings", async () => {
   const rows = Array.from({ length: 30_000 }, (_, n) => `<li>Row ${n} &amp; more`).join("");
   const list = await read(`<title>Rows</title><h2>All</h2><ul>${rows}</ul><script>if (a < b) {}</script>`);

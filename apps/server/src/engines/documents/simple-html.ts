@@ -1,16 +1,12 @@
-/** Elements whose content is not text for readers. */
-const skipped = new Set([
-  "script",
-  "style",
-  "template",
-  "noscript",
-  "svg",
-  "iframe",
-  "object",
-  "head",
-  "title",
-  "select",
-]);
+/**
+ * Elements whose content is not text for readers, with the pattern of their end. The lower case of the page is not searched,
+ * because it may be longer than the page: "İ" becomes two characters.
+ */
+const skipped = new Map(
+  "script,style,template,noscript,svg,iframe,object,head,title,select"
+    .split(",")
+    .map((name) => [name, new RegExp(`</${name}`, "gi")]),
+);
 const inline = new Set(
   "a,abbr,b,bdi,bdo,big,cite,code,data,del,dfn,em,font,i,ins,kbd,label,mark,q,s,samp,small,span,strong,sub,sup,time,tt,u,var,wbr,img".split(
     ",",
@@ -45,7 +41,6 @@ export function sizeOfPage(html: string): { tags: number; depth: number } {
  * pages that are too large for the parser.
  */
 export function simpleText(html: string): string {
-  const lower = html.toLowerCase();
   const parts: string[] = [];
   let at = 0;
   while (at < html.length) {
@@ -56,7 +51,7 @@ export function simpleText(html: string): string {
       at = after(html.indexOf("-->", open + 4), 3);
       continue;
     }
-    const name = /^<\/?([a-z][a-z0-9]*)/.exec(lower.slice(open, open + 20))?.[1];
+    const name = /^<\/?([a-z][a-z0-9]*)/i.exec(html.slice(open, open + 20))?.[1]?.toLowerCase();
     if (name === undefined && !/^<[!?/]/.test(html.slice(open, open + 2))) {
       parts.push("<");
       at = open + 1;
@@ -65,7 +60,8 @@ export function simpleText(html: string): string {
     at = after(html.indexOf(">", open), 1);
     if (name === undefined || inline.has(name)) continue;
     const isOpening = html[open + 1] !== "/";
-    if (isOpening && skipped.has(name)) at = after(lower.indexOf(`</${name}`, at), 0);
+    const end = isOpening ? skipped.get(name) : undefined;
+    if (end) at = endAfter(end, at);
     else
       parts.push(name === "br" || name === "td" || name === "th" ? breakOf(name) : isOpening ? startOf(name) : "\n\n");
   }
@@ -78,6 +74,10 @@ export function simpleText(html: string): string {
 
   function after(found: number, length: number): number {
     return found === -1 ? html.length : found + length;
+  }
+  function endAfter(end: RegExp, from: number): number {
+    end.lastIndex = from;
+    return end.exec(html)?.index ?? html.length;
   }
 }
 
