@@ -45,24 +45,26 @@ export interface RunCharge extends Pick<EmbedRequest, "mustBeCovered" | "setAsid
   onCharged(outcome: EmbedEnd["outcome"]): void;
 }
 
-interface EmbedCall {
-  caller: Caller;
-  model: Model;
-  texts: readonly string[];
-  signal: AbortSignal;
-  charge?: RunCharge | undefined;
-}
-
 export interface QueryOptions {
   caller: Caller;
   signal?: AbortSignal | undefined;
+  /** Asked when the signal is aborted: whether the call is repeated later. Then this one is not charged. */
+  isHandedOn?: (() => boolean) | undefined;
   charge?: RunCharge | undefined;
+}
+
+export interface EmbedCall extends QueryOptions {
+  model: Model;
+  texts: readonly string[];
+  signal: AbortSignal;
+  /** Called if the model was called and failed, before the rejection. */
+  onFailed?: (() => void) | undefined;
 }
 
 /** One prediction of the caller, admitted and charged like any other. Vectors have length 1. */
 export async function embedTexts(
   { predictions }: Pick<EmbedDeps, "predictions">,
-  { caller, model, texts, signal, charge }: EmbedCall,
+  { caller, model, texts, signal, isHandedOn, onFailed, charge }: EmbedCall,
 ): Promise<Float32Array[]> {
   signal.throwIfAborted();
   let leave: (() => void) | undefined;
@@ -74,14 +76,20 @@ export async function embedTexts(
       texts,
       ...bounds,
       onLive: (live) => {
-        leave = () => live.stop("left");
-        signal.addEventListener("abort", leave, { once: true });
+        leave = () => live.stop(isHandedOn?.() ? "shutdown" : "left");
+        // Counting tokens takes time, in which the signal may have been aborted.
+        if (signal.aborted) leave();
+        else signal.addEventListener("abort", leave, { once: true });
       },
     })
     .finally(() => leave && signal.removeEventListener("abort", leave));
   onCharged?.(outcome);
-  signal.throwIfAborted();
-  if (outcome.kind === "failed") throw outcome.fault;
+  if (outcome.kind === "failed") {
+    signal.throwIfAborted();
+    // Unset if it was stopped while it waited for a slot.
+    if (outcome.inferenceMs !== undefined) onFailed?.();
+    throw outcome.fault;
+  }
   if (embedded?.vectors.length !== texts.length) {
     throw fault("downstream_service_error", "The embedding model did not return one vector for each text.");
   }
@@ -108,7 +116,7 @@ export async function embedQuery(
   deps: EmbedDeps,
   driveId: string,
   text: string,
-  { caller, signal = new AbortController().signal, charge }: QueryOptions,
+  { caller, signal = new AbortController().signal, isHandedOn, charge }: QueryOptions,
 ): Promise<Float32Array | undefined> {
   const found = await queryModel(deps, driveId);
   if (!found) return undefined;
@@ -119,6 +127,7 @@ export async function embedQuery(
     model,
     texts: [text],
     signal,
+    isHandedOn,
     charge: payer === caller ? charge : undefined,
   });
   if (vector?.length !== index.dimensions) {

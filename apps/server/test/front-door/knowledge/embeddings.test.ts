@@ -2,8 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import {
   type EmbeddingServer,
   startOpenAiEmbeddings,
+  vectorOf,
 } from "../../../src/engines/models/test-upstreams/embedding-server.ts";
-import { jsonReply } from "../../../src/engines/models/test-upstreams/scripted-server.ts";
+import { jsonReply, startScripted } from "../../../src/engines/models/test-upstreams/scripted-server.ts";
 import { verifyLedger } from "../../../src/features/billing/index.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 import { indexedDrives } from "../../support/indexed-drives.ts";
@@ -157,6 +158,69 @@ describe("an index that cannot pay is paused", () => {
     upstream.odd.call.length = 0;
     await due(drive);
     await drives.settled(drive, key);
+  });
+});
+
+describe("a backend that is overloaded by some texts", () => {
+  let refuses: (text: string) => boolean;
+  let picky: Awaited<ReturnType<typeof startScripted>>;
+  beforeAll(async () => {
+    picky = await startScripted(({ body }) => {
+      const { input } = JSON.parse(String(body)) as { input: string[] };
+      // An upstream that asks for a long wait is called once for each attempt.
+      if (input.some(refuses)) return { status: 503, headers: { "retry-after": "60" }, body: "{}" };
+      return jsonReply({ data: input.map((text, index) => ({ index, embedding: vectorOf(text, 4) })) });
+    });
+    const backend = { type: "openai-embeddings", url: `${picky.url}/v1`, model: "m" };
+    const pricing = { per_million_input_tokens: 1000 };
+    await createModels(gantry, { picky: { kind: "embedding", visibility: "public", capacity: 20, backend, pricing } });
+  });
+  afterAll(() => picky.close());
+
+  /** Waits, and makes files and paused indexes due that are not. */
+  const reached = (drive: string, key: string, isReached: (index: Record<string, unknown>) => boolean) =>
+    waitFor("the index", async () => {
+      await gantry.database.sql`
+        update drive_index_files set due_at = now()
+        where drive_id = ${drive} and status = 'pending' and claimed_by is null and due_at > now()`;
+      await gantry.database.sql`
+        update drive_indexes set retry_at = now() where drive_id = ${drive} and paused_reason is not null`;
+      return isReached((await drives.read(drive, key)).index);
+    });
+
+  test("fails the file with such a text after three attempts, and indexes the others", async () => {
+    const key = await gantry.newUser("overloading");
+    const drive = await drives.create(key, { embedding_model: "admin/picky" });
+    refuses = (text) => text.includes("poison");
+    await drives.put(drive, "/a-poison.txt", "poison", key);
+    await drives.put(drive, "/fine.txt", "fine", key);
+    await reached(drive, key, ({ status }) => status === "ready");
+    expect((await drives.read(drive, key)).index).toMatchObject({ indexed: 1, failed: 1, paused_reason: null });
+    expect((await drives.files(drive, key, "?status=failed")).files).toMatchObject([
+      { path: "/a-poison.txt", reason: expect.stringContaining("The embedding model fails for this file") },
+    ]);
+    // Nothing but the other file and one probe for each attempt is charged.
+    const { sql } = gantry.database;
+    const paid = await sql`
+      select 1 from usage where user_id = (select owner_id from drives where id = ${drive}) and price_micros > 0`;
+    expect(paid).toHaveLength(4);
+  });
+
+  test("fails no file while it answers nothing", async () => {
+    const key = await gantry.newUser("waiting");
+    const drive = await drives.create(key, { embedding_model: "admin/picky" });
+    refuses = () => false;
+    await drives.put(drive, "/first.txt", "first", key);
+    await drives.settled(drive, key);
+    refuses = () => true;
+    picky.seen.length = 0;
+    await drives.put(drive, "/second.txt", "second", key);
+    const attempts = () => picky.seen.filter(({ body }) => String(body).includes("second")).length;
+    await reached(drive, key, ({ status }) => status === "paused" && attempts() > 4);
+    expect((await drives.files(drive, key)).files).toMatchObject([{ status: "indexed" }, { status: "pending" }]);
+    refuses = () => false;
+    await reached(drive, key, ({ status }) => status === "ready");
+    expect((await drives.read(drive, key)).index).toMatchObject({ indexed: 2, failed: 0 });
   });
 });
 

@@ -1,12 +1,12 @@
 import { Fault } from "../../../kernel/errors.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
-import { batchOf, embedTexts, findEmbeddingModel } from "../embed.ts";
+import { batchOf, type EmbedCall, embedTexts, findEmbeddingModel } from "../embed.ts";
 import type { DriveIndex, KnowledgeDeps } from "../knowledge.ts";
 import { restartIndex } from "../settings.ts";
 import { selectVectors, settleModel, storeVectors } from "./chunk-store.ts";
 import type { ClaimedFile } from "./claim-store.ts";
-import { ClaimLost, IndexPaused, keyGone, modelGone } from "./outcome.rules.ts";
+import { ClaimLost, FileFailure, IndexPaused, keyGone, mayBeCausedByTexts, modelGone } from "./outcome.rules.ts";
 
 interface HashedText {
   text: string;
@@ -32,13 +32,37 @@ export async function embedChunks(
     // The key or the model may have been changed since the last batch.
     const call = await modelOf(deps, file);
     const part = missing.slice(from, from + batch);
-    const made = await embedTexts(deps, { ...call, texts: part.map(({ text }) => text), signal });
+    // The signal is aborted only when the server stops. A node then repeats the call.
+    const asked = { ...call, texts: part.map(({ text }) => text), signal, isHandedOn: () => true };
+    // After a batch was stored, the backend may have failed meanwhile. The next attempt begins with the failed one.
+    const made = await (from === 0 ? embedOrBlame(deps, asked) : embedTexts(deps, asked));
     await checkModel(deps, file, call.model, made);
     const rows = part.map(({ hash }, n) => ({ hash, embedding: bytesOf(made[n] ?? new Float32Array()) }));
     if (!(await storeVectors(sql, file, rows))) throw new ClaimLost();
     for (const { hash, embedding } of rows) vectors.set(hash, embedding);
   }
   return vectors;
+}
+
+const probe = ["text"];
+
+/**
+ * Rejects with `FileFailure` if the model fails for these texts but embeds a word. Only calls that succeed are charged, so
+ * a file that fails has cost at most one word for each attempt.
+ */
+async function embedOrBlame(deps: KnowledgeDeps, call: EmbedCall): Promise<Float32Array[]> {
+  let isModelsFailure = false;
+  const onFailed = () => {
+    isModelsFailure = true;
+  };
+  return embedTexts(deps, { ...call, onFailed }).catch(async (error: unknown) => {
+    if (!isModelsFailure || !mayBeCausedByTexts(error)) throw error;
+    const isUp = await embedTexts(deps, { ...call, texts: probe }).then(
+      () => true,
+      () => false,
+    );
+    throw isUp ? new FileFailure(error) : error;
+  });
 }
 
 async function modelOf(deps: KnowledgeDeps, { index }: ClaimedFile): Promise<{ caller: Caller; model: Model }> {

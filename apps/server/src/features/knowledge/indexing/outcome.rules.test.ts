@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { fault } from "../../../kernel/errors.ts";
-import { ClaimLost, keyGone, nextOf } from "./outcome.rules.ts";
+import { ClaimLost, FileFailure, keyGone, mayBeCausedByTexts, nextOf } from "./outcome.rules.ts";
 
 test("what the file did not cause does not count as an attempt", () => {
   expect(nextOf(new ClaimLost(), 1, true)).toEqual({ kind: "lost" });
@@ -26,4 +26,26 @@ test("other errors are retried with growing pauses, and fail at the third attemp
     kind: "fail",
     reason: "An internal error prevented indexing.",
   });
+});
+
+test("a model that fails for one file alone does not pause the index", () => {
+  const error = new FileFailure(fault("generation_timeout", "It took too long"));
+  expect(nextOf(error, 1, false)).toMatchObject({ kind: "retry", inMs: 10_000 });
+  expect(nextOf(error, 3, false)).toEqual({
+    kind: "fail",
+    reason: "The embedding model fails for this file, but not for other text: It took too long",
+  });
+});
+
+test("texts may cause timeouts and failures of a model, but not limits or outages of Gantry", () => {
+  const overloaded = (status: number) =>
+    fault("downstream_service_unavailable", "x", { ctx: { upstream_status: status } });
+  for (const error of [overloaded(503), fault("generation_timeout", "x"), fault("internal_server_error", "x")]) {
+    expect(mayBeCausedByTexts(error)).toBe(true);
+  }
+  const others = [overloaded(429), fault("rate_limit", "x"), fault("service_unavailable", "x"), new Error("x")];
+  // Not retryable: counted without a question.
+  for (const error of [...others, fault("downstream_service_error", "x")]) {
+    expect(mayBeCausedByTexts(error)).toBe(false);
+  }
 });

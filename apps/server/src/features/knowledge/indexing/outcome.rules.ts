@@ -19,6 +19,14 @@ export class IndexPaused extends Error {
   }
 }
 
+/** The model fails for texts of the file and embeds another one: the file is the cause, not the backend. */
+export class FileFailure extends Error {
+  constructor(cause: Fault) {
+    super(`The embedding model fails for this file, but not for other text: ${cause.message}`, { cause });
+    this.name = "FileFailure";
+  }
+}
+
 const minuteMs = 60_000;
 export const keyGone = () =>
   new IndexPaused("The API key that set up the index no longer works. Save the index again with another key.", null);
@@ -45,7 +53,8 @@ export function nextOf(error: unknown, attempts: number, isStopping: boolean): N
   if (isStopping) return { kind: "later", inMs: 0 };
   if (error instanceof IndexPaused) return { kind: "pause", reason: error.message, retryInMs: error.retryInMs };
   if (isUnavailable(error)) return { kind: "later", inMs: 5_000 };
-  const message = error instanceof Fault ? error.message : "An internal error prevented indexing.";
+  const isPublic = error instanceof Fault || error instanceof FileFailure;
+  const message = isPublic ? error.message : "An internal error prevented indexing.";
   if (error instanceof Fault) {
     if (error.status === 429) return { kind: "later", inMs: (error.retryAfterSeconds ?? 0) * 1_000 || busyMs };
     if (error.type === "insufficient_funds") return { kind: "pause", reason: noFunds, retryInMs: 5 * minuteMs };
@@ -58,6 +67,12 @@ export function nextOf(error: unknown, attempts: number, isStopping: boolean): N
   }
   if (attempts >= mostAttempts) return { kind: "fail", reason: message };
   return { kind: "retry", inMs: firstRetryMs * 4 ** (attempts - 1), reason: message };
+}
+
+/** Whether the texts of a failed call may be the cause. Limits and outages of Gantry itself have other causes. */
+export function mayBeCausedByTexts(error: unknown): error is Fault {
+  if (!(error instanceof Fault) || !error.retryable || isUnavailable(error)) return false;
+  return error.status !== 429 && error.issues[0].ctx?.upstream_status !== 429;
 }
 
 /** The file was claimed more often than attempts may fail: the nodes ended without an error. */

@@ -88,7 +88,7 @@ export function createDriveSearch(deps: DriveSearchDeps): DriveSearch {
 async function vectorMatches(
   { database, vectors, embedQuery }: DriveSearchDeps,
   index: SearchedIndex,
-  { caller, text, mode, signal, charge }: DriveSearchRequest,
+  { caller, text, mode, signal, isHandedOn, charge }: DriveSearchRequest,
   limit: number,
 ): Promise<Ranked[] | undefined> {
   const { driveId, dimensions } = index;
@@ -99,7 +99,7 @@ async function vectorMatches(
     throw fault("conflict", tooLarge);
   }
   try {
-    const query = await embedQuery(driveId, text, { caller, signal, charge });
+    const query = await embedQuery(driveId, text, { caller, signal, isHandedOn, charge });
     // The model was changed meanwhile.
     if (query?.length !== dimensions) return undefined;
     const set = vectorSetOf(database.sql, { ...index, dimensions });

@@ -1,6 +1,7 @@
 import type { ToolInfo } from "../../agents/index.ts";
 import type { DriveSearch, DriveSearchResponse, FoundChunk } from "../../knowledge/search/index.ts";
 import { type CallUsage, usageOf } from "../call-usage.ts";
+import { isHandedOn } from "../work/stopped.ts";
 import { findDrive, hiddenNotes } from "./drive-tools.ts";
 import { isOwnersOwnRun, type RunScope, type RunTool, type ToolCallRequest, type ToolOutcome } from "./run-tool.ts";
 import { maxShownBytes } from "./shown-content.ts";
@@ -34,7 +35,8 @@ export function driveSearchTool(
     const without = hiddenNotes(scope, driveId);
     try {
       signal.throwIfAborted();
-      const found = await driveSearch.search({ ...asked, without, caller, signal, charge });
+      const stopped = { signal, isHandedOn: () => isHandedOn(signal.reason) };
+      const found = await driveSearch.search({ ...asked, without, caller, ...stopped, charge });
       return { text: shownResults(found), isError: false, ...(used && { used }) };
     } catch (error) {
       // A charged call resolves with its usage, also after an abort.
