@@ -43,7 +43,7 @@ test("a body of millions of values is refused before it is read", async () => {
   const zeros = Array(3_000_000).fill(0);
   const answer = await post({ model, input: "\u{1f600}", metadata: zeros });
   expect([answer.status, answer.body.error.message]).toEqual([400, expect.stringContaining("than 1000000 values")]);
-  // Commas and brackets in a text are none.
+  // Commas and brackets in a text do not count.
   llm.script = () => ({ text: "Read." });
   const text = JSON.stringify([...zeros.slice(0, 1_500_000), 'a quote: " and a backslash: \\']);
   expect((await post({ model, input: "Hi", metadata: { text } })).status).toBe(200);
