@@ -64,6 +64,17 @@ test("a failed restore leaves rows, rules and files unchanged", async () => {
   expect(await contentsOf(ours)).toEqual({ ...Object.fromEntries(expected), "e-own": "e-own of bert" });
 }, 60_000);
 
+test("a failed restore leaves sequences unchanged", async () => {
+  const { archive, to, ours } = await twoInstallations();
+  const credit = () => to.sql`select move_money('credit', 'outside', 'user:usr_b', 5, null, 'x')`.execute();
+  for (let n = 0; n < 3; n++) await credit();
+  const prepareKeys = () => Promise.reject(new Error("no room for keys"));
+  const restoring = restoreInto(archive, { database: to, blobs: ours, replace: true, prepareKeys });
+  await expect(restoring).rejects.toThrow("no room for keys");
+  await credit();
+  expect(await to.sql`select balance_micros as b from wallets`).toMatchObject([{ b: 20 }]);
+});
+
 test("a refused row is reported by its number, without its content", async () => {
   const [from, to, blobs] = [await shop.freshDatabase(), await shop.freshDatabase(), await shop.freshBlobs()];
   await from.sql`alter table users alter column created_at type text`;

@@ -81,8 +81,11 @@ export async function selectSequences(sql: Sql, { tables, sequences }: Names): P
   return states;
 }
 
+/** A rollback undoes it, unlike `setval`. */
 export async function setSequence(tx: Transaction, { name, value, called }: SequenceState): Promise<void> {
-  await tx`select setval(${named(name)}::regclass, ${value}::text::bigint, ${called})`;
+  // The value comes from a file and becomes part of SQL, so it must be an integer.
+  const next = BigInt(value) + (called ? 1n : 0n);
+  await tx.unsafe(`alter sequence ${named(name)} restart with ${next}`);
 }
 
 /**
