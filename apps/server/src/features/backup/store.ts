@@ -15,26 +15,63 @@ export async function stayOpen(tx: Transaction): Promise<void> {
   await tx`set local idle_in_transaction_session_timeout = 0`;
 }
 
+const rowsAtOnce = 5000;
+
 /**
- * Rows as text, in portions of about `bytesAtOnce`: the size of one portion decides the number of rows in the next. Lists the
- * columns, because `row_of::text` uses the current ones, not those of the snapshot.
+ * Rows as text, in portions of at most `bytesAtOnce`, or of one row. The size of the last fetch decides the number of
+ * rows in the next. Lists the columns, because `row_of::text` uses the current ones, not those of the snapshot.
  */
 export async function* readRows(
   tx: Transaction,
   { name, columns }: BackupHead["tables"][number],
   bytesAtOnce: number,
 ): AsyncGenerator<string[]> {
-  const row = `row(${columns.map(named).join(", ")})`;
-  await tx.unsafe(`declare backup_rows no scroll cursor for select ${row}::text as line from ${named(name)}`);
+  const row = `row(${columns.map(named).join(", ")})::text`;
+  // The next rows may be much larger than the last ones. The cursor gives only the place of those, to read one by one.
+  const longestOf = (count: number) => Math.floor((4 * bytesAtOnce) / count);
+  await tx.unsafe(`
+    declare backup_rows no scroll cursor for
+    select line, case when line is null then format('tableoid = %s and ctid = %L', part, place) end as place
+    from (
+      select part, place, case
+        when octet_length(line) <= ${longestOf(rowsAtOnce)} then line
+        when octet_length(line) <= current_setting('gantry.longest_row')::int then line end as line
+      from (select ${row} as line, tableoid as part, ctid as place from ${named(name)} offset 0) rows
+      offset 0) fetched`);
+  let portion: string[] = [];
+  let size = 0;
   for (let count = 50; ; ) {
-    const rows = await tx.unsafe<{ line: string }[]>(`fetch forward ${count} from backup_rows`);
+    await tx`select set_config('gantry.longest_row', ${String(longestOf(count))}, true)`;
+    const rows = await tx.unsafe<FetchedRow[]>(`fetch forward ${count} from backup_rows`);
     if (rows.length === 0) break;
-    const lines = rows.map((row) => row.line);
-    yield lines;
-    const average = lines.reduce((sum, line) => sum + line.length, 0) / lines.length;
-    count = Math.max(1, Math.min(count * 4, 5000, Math.floor(bytesAtOnce / average)));
+    let fetched = 0;
+    for (const { line: short, place } of rows) {
+      const line = short ?? (await readLine(tx, `select ${row} as line from ${named(name)} where ${place}`));
+      if (portion.length === rowsAtOnce || (portion.length > 0 && size + line.length > bytesAtOnce)) {
+        yield portion;
+        portion = [];
+        size = 0;
+      }
+      portion.push(line);
+      size += line.length;
+      fetched += line.length;
+    }
+    count = Math.max(1, Math.min(count * 4, rowsAtOnce, Math.floor((bytesAtOnce * rows.length) / fetched)));
   }
+  if (portion.length > 0) yield portion;
   await tx`close backup_rows`;
+}
+
+/** `place`: condition that finds a long row, which has no line. */
+interface FetchedRow {
+  line: string | null;
+  place: string | null;
+}
+
+async function readLine(tx: Transaction, query: string): Promise<string> {
+  const [row] = await tx.unsafe<{ line: string }[]>(query);
+  if (!row) throw new Error("A row disappeared from the snapshot of the backup");
+  return row.line;
 }
 
 export async function insertRows(
