@@ -4,6 +4,8 @@ import type { Block, Expression, Path, Program } from "./program.ts";
 
 /** Parts and expressions evaluated, over all iterations. */
 const maxSteps = 100_000;
+/** Parts, levels and block parameters that one lookup searches without further steps. */
+const searchedPerStep = 16;
 /** Characters of all intermediate texts. */
 const maxCharacters = 4_194_304;
 const maxResultLength = 1_048_576;
@@ -76,9 +78,14 @@ export class Rendering implements Work {
     }
   }
 
-  #step(): void {
-    this.#steps += 1;
+  #step(count = 1): void {
+    this.#steps += count;
     if (this.#steps > maxSteps) throw this.#tooMuch();
+  }
+
+  /** Usual paths are free. */
+  #search(count: number): void {
+    this.#step(Math.floor(count / searchedPerStep));
   }
 
   #write(text: string): void {
@@ -152,10 +159,12 @@ export class Rendering implements Work {
   }
 
   #lookUp(path: Path, scope: Scope): unknown {
+    this.#search(path.parts.length + path.depth);
     if (path.isData) return this.#loopValue(path, scope);
     const [first, ...rest] = path.parts;
     if (first !== undefined && path.depth === 0 && !path.isScoped) {
       for (let names = scope.names; names; names = names.outer) {
+        this.#search(names.of.length);
         const at = names.of.indexOf(first);
         if (at >= 0) return rest.reduce(ownValue, names.values[at]);
       }

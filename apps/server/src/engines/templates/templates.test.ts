@@ -137,6 +137,26 @@ describe("hostile", () => {
     expect(performance.now() - start).toBeLessThan(15_000);
   });
 
+  const thousands = (text: string) => text.repeat(3900);
+  const names = Array.from({ length: 7800 }, (_, n) => `b${n}`).join(" ");
+  test.each([
+    ["block parameters", `{{#each a as |${names}|}}{{y}}{{/each}}`],
+    ["block parameters of an outer block", `{{#with b as |${names}|}}{{#each ../a}}{{y}}{{/each}}{{/with}}`],
+    ["parts of a path", `{{#each a}}{{b${thousands(".b")}}}{{/each}}`],
+    ["parts after a block parameter", `{{#each a as |b|}}{{b${thousands(".b")}}}{{/each}}`],
+    ["parts after @root", `{{#each a}}{{@root${thousands(".b")}}}{{/each}}`],
+    ["levels of scopes", `{{#each a}}{{${thousands("../")}b}}{{/each}}`],
+    ["levels of loops", `{{#each a}}{{@${thousands("../")}index}}{{/each}}`],
+  ])("thousands of %s count as steps", (_, source) => {
+    expect(templates.check(source).faults).toEqual([]);
+    expect(() => render(source, { a: thousand, b: {} })).toThrow(/loops too often/);
+  });
+
+  test("usual paths cost one step", () => {
+    const a = Array.from({ length: 33_000 }, () => ({ b: { c: "" } }));
+    expect(render("{{#each a as |item n|}}{{item.b.c}}{{/each}}", { a })).toBe("");
+  });
+
   test("an input nested too deeply to be serialized", () => {
     let deep: unknown[] = [];
     for (let level = 0; level < 100_000; level++) deep = [deep];
