@@ -2,7 +2,7 @@ import type { FileRecord } from "@gantry/wire";
 import { at, modelParams } from "./address.ts";
 import { fileOrRefusal } from "./field-content.ts";
 import { formOf } from "./form.ts";
-import { eachOf, type Page, type PageQuery, type TimeRange } from "./pages.ts";
+import { eachSearched, type PageQuery, type SearchedPage, type TimeRange } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 /** A signed link, valid for a day for anyone who has it. */
@@ -26,10 +26,7 @@ export interface FileQuery extends TimeRange {
   origin?: FileRecord["origin"] | undefined;
 }
 
-export interface FilePage extends Page<FileRecord> {
-  /** Set if a search with `q` did not read the whole range: continue with it as `to_date`. */
-  searched_from: string | null;
-}
+export type FilePage = SearchedPage<FileRecord>;
 
 export interface Files {
   /**
@@ -55,7 +52,7 @@ export interface Files {
   ): Promise<Response>;
   /** One page of your uploads and outputs, newest first. `q`: part of the file name, or an id. */
   list(options?: FileQuery & PageQuery & CallOptions): Promise<FilePage>;
-  /** Iterates over all entries, newest first, page by page. */
+  /** Iterates over all entries, newest first, page by page. Searches the whole range, in several requests if needed. */
   each(options?: FileQuery & CallOptions): AsyncGenerator<FileRecord>;
   /** Deletes a file by its id. Outputs of a running prediction cannot be deleted. */
   delete(id: string, options?: CallOptions): Promise<void>;
@@ -101,9 +98,10 @@ export function files({ json, send, download }: Transport): Files {
     list: async ({ signal, ...query } = {}) => json({ ...at("GET /api/v2/files"), query: { ...query }, signal }),
 
     each: (options) =>
-      eachOf(
+      eachSearched(
         (range) => all.list({ ...options, ...range }),
         ({ id }) => id,
+        options?.to_date,
       ),
 
     async delete(id, { signal } = {}) {

@@ -222,7 +222,7 @@ export type { IdpConnector } from "./idp.ts";
 export type { AgentCardList, Marketplace } from "./marketplace.ts";
 export type { ModelCard, ModelChange, ModelFilter, Models, NewModel } from "./models.ts";
 export type { NoticeFilter, Notices } from "./notices.ts";
-export type { ListRange, Page, PageQuery, TimeRange, TimeRange as UsageRange } from "./pages.ts";
+export type { ListRange, Page, PageQuery, SearchedPage, TimeRange, TimeRange as UsageRange } from "./pages.ts";
 export { textOf, textSoFar } from "./prediction-events.ts";
 export type { PredictionFilter, PredictionHistory, PredictionPage } from "./prediction-history.ts";
 export type {
@@ -245,6 +245,7 @@ export type { FileContent, FileStream } from "./send-file.ts";
 export { type AgentSetup, type AgentWithSetup, setUpAgent } from "./set-up-agent.ts";
 export type { Teams } from "./teams.ts";
 export type { ThreadFilter, ThreadList, Threads } from "./threads.ts";
+export { withoutTimeLimit } from "./time-limit.ts";
 export type { ToolServerList, ToolServers } from "./tool-servers.ts";
 export type { CallOptions } from "./transport.ts";
 export type { TriggerDeliveryList, TriggerFilter, TriggerList, Triggers } from "./triggers.ts";

@@ -59,6 +59,39 @@ export function eachOfThePast<T extends { created_at: string }>(
   }, idOf);
 }
 
+/** A page of a search that reads the newest entries of the range first. */
+export interface SearchedPage<T> extends Page<T> {
+  /** Set if a search did not read the whole range: continue with it as `to_date`. */
+  searched_from: string | null;
+}
+
+/** For searches, newest first: continues with older entries until the whole range has been searched. */
+export async function* eachSearched<T>(
+  read: (range: WantedPage & Pick<TimeRange, "to_date">) => Promise<SearchedPage<T>>,
+  idOf: (entry: T) => string,
+  until: TimeRange["to_date"],
+): AsyncGenerator<T> {
+  const met = new Set<string>();
+  let to_date = until;
+  for (;;) {
+    let rest = null as string | null;
+    const pass = eachOf(async (range) => {
+      const page = await read({ ...range, ...(to_date && { to_date }) });
+      rest = page.searched_from;
+      return page;
+    }, idOf);
+    for await (const entry of pass) {
+      // Both ends of a range are inclusive, and the status of an entry can change between two passes.
+      if (met.has(idOf(entry))) continue;
+      met.add(idOf(entry));
+      yield entry;
+    }
+    // More entries of one moment than a search reads.
+    if (rest === null || rest === to_date) return;
+    to_date = rest;
+  }
+}
+
 /** For lists with limit and offset. */
 export function eachListed<T>(
   read: (range: WantedRange) => Promise<{ entries: T[]; total: number }>,

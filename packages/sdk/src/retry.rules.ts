@@ -16,7 +16,8 @@ export function mayRepeat(
 ): boolean {
   if (!failure.retryable) return false;
   if (request.method === "GET" || request.method === "HEAD" || request.idempotencyKey !== undefined) return true;
-  const isRefusal = failure.status === 429 || failure.status === 503;
+  // A 503 without Retry-After may follow a write that was stored, such as a commit whose answer was lost.
+  const isRefusal = failure.status === 429 || (failure.status === 503 && failure.retryAfter !== undefined);
   // A 503 with a prediction id is from the upstream of an accepted prediction.
   return isRefusal && headers?.get("x-service-retryable") === "true" && failure.predictionId === undefined;
 }

@@ -8,8 +8,8 @@ type Dispatch = (options: object, handler: object) => boolean;
 const ofNode = Symbol.for("undici.globalDispatcher.1");
 
 /**
- * Node's fetch times out if a response has not started after five minutes, and a model may take longer. Adds Node's
- * dispatcher, including a configured proxy, without that limit; nothing on other platforms.
+ * Node's fetch times out if a response has not started after five minutes, and a model may take longer. Returns options
+ * for `fetch`: Node's dispatcher, including a configured proxy, without that limit; nothing on other platforms.
  */
 export function withoutTimeLimit(): object {
   const present = (globalThis as { [ofNode]?: Partial<Dispatcher> })[ofNode];

@@ -1,6 +1,6 @@
 import { type Query, serviceAddress, withQuery } from "./address.ts";
 import { tellingBody } from "./body-failures.ts";
-import { connectionError, GantryError } from "./errors.ts";
+import { connectionError, GantryError, unsendable } from "./errors.ts";
 import { readLines } from "./events.ts";
 import { headerValue } from "./header-value.ts";
 import { errorFrom } from "./read-error.ts";
@@ -152,9 +152,21 @@ async function jsonOf<T>(response: Response): Promise<T> {
   throw errorFrom({ status: body.status_code, headers: response.headers }, body);
 }
 
+interface Thrown {
+  name?: string;
+  /** A number in a DOMException. */
+  code?: string | number;
+  message?: string;
+  cause?: unknown;
+}
+
 function brokenOff(address: string, thrown: unknown, headers: Headers | undefined): GantryError {
-  const { message, cause } = Object(thrown) as { message?: string; cause?: { code?: string; message?: string } };
-  const reason = cause?.code ?? cause?.message ?? message ?? String(thrown);
+  const { name, message, cause } = Object(thrown) as Thrown;
+  const inner = Object(cause) as Thrown;
+  if (name === "NotReadableError" || inner.name === "NotReadableError") {
+    return unsendable("The file changed or could not be read while it was sent");
+  }
+  const reason = (typeof inner.code === "string" && inner.code) || inner.message || message || String(thrown);
   return connectionError(`No complete response from ${new URL(address).origin}: ${reason}`, { cause: thrown, headers });
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { eachListed, eachOf, type Page, pageOver } from "../src/pages.ts";
+import { createClient, type GantryClient } from "../src/index.ts";
+import { eachListed, eachOf, eachSearched, type Page, pageOver, type SearchedPage } from "../src/pages.ts";
 
 const named = (many: number, name = "old") => Array.from({ length: many }, (_, n) => `${name} ${n}`);
 
@@ -106,5 +107,77 @@ describe("a list that changes while it is read gives everything that was there a
       if (n === 150) list.entries = [];
     });
     expect(seen).toEqual(named(198));
+  });
+});
+
+describe("a search that reads a part of the range at a time", () => {
+  interface Entry {
+    id: string;
+    at: string;
+  }
+
+  /** Newest first. A search reads `most` entries of the range, and `matches` selects among them. */
+  function searchOf(entries: Entry[], most: number, matches: (entry: Entry) => boolean) {
+    const asked: (string | undefined)[] = [];
+    const read = async (range: { page: number; page_size: number; to_date?: Date | string | undefined }) => {
+      const { page, page_size, to_date } = range;
+      const until = to_date?.toString();
+      asked.push(until);
+      const searched = entries.filter(({ at }) => until === undefined || at <= until).slice(0, most);
+      const found = searched.filter(matches);
+      const oldest = searched.at(-1)?.at ?? null;
+      return {
+        results: found.slice((page - 1) * page_size, page * page_size),
+        page,
+        page_size,
+        total_count: found.length,
+        total_pages: Math.ceil(found.length / page_size),
+        searched_from: searched.length === most ? oldest : null,
+      } satisfies SearchedPage<Entry>;
+    };
+    return { asked, each: (until?: string) => eachSearched(read, ({ id }) => id, until) };
+  }
+  const entriesOf = (many: number, every: number): Entry[] =>
+    Array.from({ length: many }, (_, n) => ({
+      id: `${n}`,
+      at: new Date((many - Math.floor(n / every)) * 1000).toISOString(),
+    }));
+
+  test("gives what it finds in the whole range once, also without a match in a part", async () => {
+    const entries = entriesOf(1000, 3);
+    const odd = ({ id }: Entry) => Number(id) % 2 === 1 && Math.floor(Number(id) / 300) !== 1;
+    const { each } = searchOf(entries, 250, odd);
+    expect(await Array.fromAsync(each())).toEqual(entries.filter(odd));
+    const until = entries[500]?.at ?? "";
+    expect(await Array.fromAsync(each(until))).toEqual(entries.filter((entry) => odd(entry) && entry.at <= until));
+  });
+
+  test("ends where one moment has more entries than a search reads", async () => {
+    const entries = entriesOf(100, 100);
+    const { asked, each } = searchOf(entries, 40, () => true);
+    expect(await Array.fromAsync(each())).toEqual(entries.slice(0, 40));
+    expect(asked).toEqual([undefined, entries[0]?.at]);
+  });
+
+  test("reads no farther than the loop goes", async () => {
+    const { asked, each } = searchOf(entriesOf(100, 1), 40, () => true);
+    for await (const _ of each()) break;
+    expect(asked).toEqual([undefined]);
+  });
+
+  test.each<[string, (client: GantryClient) => AsyncGenerator<{ id: string }>]>([
+    ["files", ({ files }) => files.each({ q: "x" })],
+    ["predictions", ({ predictions }) => predictions.each({ model: "a/b" })],
+  ])("continues a search of %s that found nothing yet", async (path, each) => {
+    const from = "2026-01-31T12:00:00.000Z";
+    const answer = async (address: unknown) => {
+      const { pathname, searchParams } = new URL(String(address));
+      expect(pathname).toBe(`/api/v2/${path}`);
+      const results = searchParams.get("to_date") === from ? [{ id: "old" }] : [];
+      const counts = { page: 1, page_size: 100, total_count: results.length, total_pages: 1 };
+      return Response.json({ results, ...counts, searched_from: results.length > 0 ? null : from });
+    };
+    const client = createClient({ url: "http://localhost", fetch: answer });
+    expect(await Array.fromAsync(each(client))).toEqual([{ id: "old" }]);
   });
 });

@@ -8,6 +8,7 @@ const answer = (status: number, headers: Record<string, string> = {}) => {
   return { failure: errorFrom({ status, headers: told }, { detail: "no" }), headers: told };
 };
 const retryable = { "x-service-retryable": "true" };
+const refused = { ...retryable, "retry-after": "1" };
 
 describe("what may be repeated", () => {
   test.each<[string, string, string | undefined, number, Record<string, string>, boolean]>([
@@ -15,10 +16,15 @@ describe("what may be repeated", () => {
     ["a GET that is wrong", "GET", undefined, 404, { "x-service-retryable": "false" }, false],
     ["a GET whose failure says that it stays one", "GET", undefined, 503, { "x-service-retryable": "false" }, false],
     ["a POST refused for its rate", "POST", undefined, 429, retryable, true],
-    ["a POST refused by a server that is going down", "POST", undefined, 503, retryable, true],
+    ["a POST refused by a server that is going down", "POST", undefined, 503, refused, true],
+    ["a POST whose commit was not answered", "POST", undefined, 503, retryable, false],
+    ["a DELETE whose commit was not answered", "DELETE", undefined, 503, retryable, false],
+    ["the same POST with a key", "POST", "k", 503, retryable, true],
+    ["a GET that the database did not answer", "GET", undefined, 503, retryable, true],
     ["a POST that a proxy could not pass on", "POST", undefined, 503, {}, false],
+    ["a POST that a proxy will pass on later", "POST", undefined, 503, { "retry-after": "1" }, false],
     ["a POST that failed inside", "POST", undefined, 500, retryable, false],
-    ["a prediction that was accepted", "POST", undefined, 503, { ...retryable, "x-prediction-id": "pred_1" }, false],
+    ["a prediction that was accepted", "POST", undefined, 503, { ...refused, "x-prediction-id": "pred_1" }, false],
     ["the same with a key", "POST", "k", 503, { ...retryable, "x-prediction-id": "pred_1" }, true],
     ["a POST with a key that failed inside", "POST", "k", 500, retryable, true],
     ["a POST with a key that is wrong", "POST", "k", 422, { "x-service-retryable": "false" }, false],

@@ -1,3 +1,4 @@
+import { withoutTimeLimit } from "@gantry/sdk";
 import type { Target } from "../frame/command.ts";
 import { Failure } from "../frame/failure.ts";
 
@@ -56,6 +57,8 @@ async function call({ url, key, team }: Target, body: unknown, signal: AbortSign
     body: JSON.stringify(body),
     redirect: "error",
     signal,
+    // The response to a whole answer starts when the model has ended.
+    ...withoutTimeLimit(),
   }).catch((error: unknown) => {
     signal.throwIfAborted();
     const { code, message } = Object((error as Error).cause ?? error) as { code?: string; message?: string };
