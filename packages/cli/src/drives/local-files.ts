@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { createWriteStream } from "node:fs";
-import { link, lstat, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { constants, createWriteStream } from "node:fs";
+import { copyFile, link, lstat, mkdir, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -53,32 +53,49 @@ function statIfAny(path: string) {
 }
 
 /**
- * Writes a whole file or none: the bytes go to a file beside it, which then takes its name. Without `replace`, a file that
- * exists meanwhile is left alone, and the answer is undefined.
+ * Writes a whole file or none: the bytes go to a file beside it, which then takes its name. A link keeps pointing to
+ * its file, and a device or pipe gets the bytes directly. Without `replace`, a file that exists meanwhile is left
+ * alone, and the answer is undefined.
  */
 export async function writeWhole(
   target: string,
-  body: ReadableStream<Uint8Array> | null,
-  { replace, signal }: { replace: boolean; signal: AbortSignal },
+  body: AsyncIterable<Uint8Array> | Iterable<string> | ReadableStream<Uint8Array> | null,
+  { replace, signal }: { replace: boolean; signal?: AbortSignal },
 ): Promise<number | undefined> {
-  if (await isFolder(target)) throw new Error(`${target} is a folder.`);
-  await mkdir(dirname(target), { recursive: true });
-  const part = join(dirname(target), `.gantry-${randomUUID()}.part`);
+  const found = await statIfAny(target);
+  if (found?.isDirectory()) throw new Error(`${target} is a folder.`);
+  const content = Readable.from((body ?? []) as Iterable<string>);
+  const options = { ...(signal && { signal }) };
+  if (replace && found?.isFile() === false) {
+    const device = createWriteStream(target);
+    await pipeline(content, device, options);
+    return device.bytesWritten;
+  }
+  const own = replace && found ? await realpath(target) : target;
+  await mkdir(dirname(own), { recursive: true });
+  const part = join(dirname(own), `.gantry-${randomUUID()}.part`);
   const file = createWriteStream(part, { flags: "wx" });
   try {
-    await pipeline(body ? Readable.fromWeb(body as never) : Readable.from([]), file, { signal });
-    if (replace) await rename(part, target);
-    else if (!(await linked(part, target))) return undefined;
+    await pipeline(content, file, options);
+    if (replace) await rename(part, own);
+    else if (!(await placed(part, own))) return undefined;
     return file.bytesWritten;
+  } catch (error) {
+    // Messages name the file that the user knows.
+    if ((error as NodeJS.ErrnoException).path === part) Object.assign(error as Error, { path: target });
+    throw error;
   } finally {
     await rm(part, { force: true });
   }
 }
 
-/** Unlike a rename, a link never replaces a file. */
-async function linked(from: string, to: string): Promise<boolean> {
+/**
+ * Unlike a rename, a link or an exclusive copy never replaces a file. File systems without hard links, such as FAT and
+ * some network drives, refuse links with different errors. Node removes a copy that fails midway.
+ */
+async function placed(from: string, to: string): Promise<boolean> {
   try {
-    await link(from, to);
+    await link(from, to).catch(() => copyFile(from, to, constants.COPYFILE_EXCL));
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;

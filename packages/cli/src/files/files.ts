@@ -65,7 +65,7 @@ export async function downloadFile(context: Context): Promise<number> {
   if (isPiped && flag("json")) throw wrongArguments("--json needs a file: --out - writes the bytes to stdout.");
   const client = await context.client();
   const file = await findFile(client, context.words[0] ?? "");
-  if (file.link === null) throw new Failure(`The bytes of ${file.id} have not arrived yet.`);
+  if (file.link === null) throw new Failure(whyWithoutLink(file));
   const wanted = context.text("out");
   const name = decodeURIComponent(new URL(file.s3_path).pathname.split("/").at(-1) ?? "");
   // The name comes from the server: it must not lead out of the folder.
@@ -105,6 +105,11 @@ async function findFile(client: GantryClient, text: string): Promise<FileRecord>
   const q = text.startsWith("s3://") ? text.split("/").at(-1) : text;
   for await (const file of client.files.each({ q })) if (file.id === text || file.s3_path === text) return file;
   throw new Failure(`The file ${text} does not exist. gantry files list shows your files.`);
+}
+
+function whyWithoutLink({ id, size }: FileRecord): string {
+  if (size === null) return `The bytes of ${id} have not arrived yet.`;
+  return `The name of ${id} is too long for a download link of this server. gantry account export has the file.`;
 }
 
 function codeOf(done: number, all: number): number {

@@ -1,8 +1,6 @@
-import { createWriteStream, existsSync, statSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { existsSync, statSync } from "node:fs";
 import { join, parse } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import { writeWhole } from "../drives/local-files.ts";
 import type { Context } from "../frame/command.ts";
 import { Failure, wrongArguments } from "../frame/failure.ts";
 import type { Output } from "../frame/output.ts";
@@ -55,20 +53,8 @@ export async function store(
   }
   const wanted = kind === "folder" ? join(path, name) : numbered(path, position);
   const target = mayReplace || kind === "file" ? wanted : freePath(wanted);
-  // Written beside first: a broken download neither replaces a file nor looks like one.
-  const draft = `${target}.${process.pid}.part`;
-  try {
-    await pipeline(
-      Readable.from(typeof content === "string" ? [content] : content),
-      createWriteStream(draft, { flags: "wx" }),
-    );
-    if (!mayReplace && existsSync(target)) throw new Failure(`${target} already exists. Add --force to replace it.`);
-    await rename(draft, target);
-  } catch (error) {
-    await rm(draft, { force: true });
-    if ((error as NodeJS.ErrnoException).path === draft) Object.assign(error as Error, { path: target });
-    throw error;
-  }
+  const written = await writeWhole(target, typeof content === "string" ? [content] : content, { replace: mayReplace });
+  if (written === undefined) throw new Failure(`${target} already exists. Add --force to replace it.`);
   return target;
 }
 

@@ -62,7 +62,7 @@ async function stream(context: Context, { client, model, input, place }: Call): 
   const isLive = flag("stream") || !(flag("wait") || flag("json") || place.isGiven);
   const progress = showProgress(out, client, model);
   const result = { prediction_id: "", status: 200, output_data: {}, files: {} };
-  let last = "\n";
+  let last: string | undefined;
   try {
     for await (const event of client.stream(model, input, { signal })) {
       collect(result, event);
@@ -75,10 +75,10 @@ async function stream(context: Context, { client, model, input, place }: Call): 
     }
   } finally {
     progress.stop();
-    if (!last.endsWith("\n")) out.line("");
+    if (last?.endsWith("\n") === false) out.line("");
   }
   if (flag("json") && !isLive) out.json(result);
-  if (!flag("json") || place.isGiven) await printResult(context, client, result, place, isLive && last !== "\n");
+  if (!flag("json") || place.isGiven) await printResult(context, client, result, place, last !== undefined);
   return exitCodes.done;
 }
 

@@ -37,12 +37,19 @@ async function save(
   const ofFiles = new Set(Object.keys(files).map((name) => name.replace(/\.\d+$/, "")));
   const values = Object.entries(output_data).filter(([name]) => !ofFiles.has(name));
   const text = textOfValues(values);
+  const hasFiles = Object.keys(files).length > 0;
+  const isPiped = place.kind === "stdout";
+  const isStored = place.isGiven && !hasFiles && !(isPiped && isShown);
   // Stdout has the JSON document then.
   const say = flag("json") ? out.note : out.line;
-  if (place.isGiven && Object.keys(files).length === 0 && text !== "") {
+  if (isStored && text !== "") {
     const path = await store(place, { name: "output.txt", position: 0 }, `${text}\n`, out);
     if (path !== undefined) say(path);
-  } else if (text !== "" && !isShown && !flag("json")) out.line(text);
+  } else if (text !== "" && !isShown && !flag("json")) {
+    // On stdout, values would break the bytes of the files.
+    if (isPiped) out.note(text);
+    else out.line(text);
+  }
   for (const [position, [field, link]] of Object.entries(files).entries()) {
     const response = await client.files.download(link, { signal });
     const address = link.file_input?.s3_path ?? link.url;
