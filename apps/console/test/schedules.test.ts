@@ -79,6 +79,29 @@ test("a schedule is created, run, paused, edited and deleted", async ({ gantry, 
   await page.getByText("No schedules yet").waitFor();
 }, 120_000);
 
+test("editing a schedule keeps input that the form does not show", async ({ gantry, page }) => {
+  await putModel(gantry, "llm", textModel(llm.url));
+  const properties = { topic: { type: "string" }, tags: { type: "array", items: { type: "string" } } };
+  const agent = await putAgent(gantry, { name: "Keeper", input_schema: { properties }, model: "admin/llm" });
+  const input = { topic: "sales", tags: ["two\nlines"], region: "north" };
+  const json = { name: "Keep", cron: "0 3 * * *", input };
+  const made = await gantry.call("POST", `/v1/agents/${agent}/schedules`, { json });
+  expect(made.status, made.text).toBe(201);
+  await page.goto(`/console/agents/${agent}?tab=schedules`);
+  const dialog = page.getByRole("dialog");
+  const edit = async (name: string, label: string, text: string) => {
+    await schedule(page, name)
+      .getByRole("button", { name: `Edit ${name}` })
+      .click();
+    await dialog.getByLabel(label).fill(text);
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    return (await gantry.call("GET", `/v1/schedules/${made.body.id}`)).body;
+  };
+  expect(await edit("Keep", "Name", "Kept")).toMatchObject({ name: "Kept", input });
+  expect((await edit("Kept", "topic", "boats")).input).toEqual({ ...input, topic: "boats" });
+});
+
 test("a schedule of another user's agent asks again when the price changes", async ({ gantry, pageOf }) => {
   await putModel(gantry, "llm", textModel(llm.url));
   const [maker, buyer] = [await gantry.newUser("price-maker"), await gantry.newUser("price-buyer")];

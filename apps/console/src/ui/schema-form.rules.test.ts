@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hint, readFields, schemaFields, typedFrom } from "./schema-form.rules.ts";
+import { hint, readFields, schemaFields, typedFrom, withUnshown } from "./schema-form.rules.ts";
 
 const fields = schemaFields({
   required: ["topic"],
@@ -73,4 +73,35 @@ test("the input of an earlier run is read back as it was", () => {
   expect(readFields(fields, typedFrom(fields, earlier))).toEqual({ values: earlier, faults: {} });
   // A default would add a field that the earlier run did not have.
   expect(typedFrom(fields, earlier).depth).toBe("");
+});
+
+test("a field that was not edited keeps a value that its text does not express", () => {
+  const earlier = { topic: " ", name: " Ann ", tags: ["a\nb", " c"], size: null, places: "[", urgent: null };
+  const typed = typedFrom(fields, earlier);
+  expect(readFields(fields, typed, earlier)).toEqual({ values: earlier, faults: {} });
+  expect(readFields(fields, { ...typed, tags: "a\n c", topic: "" }, earlier)).toEqual({
+    values: { ...earlier, tags: ["a", "c"], topic: undefined },
+    faults: { topic: "This field is required" },
+  });
+});
+
+test("values that the form does not show are kept, unless the schema refuses them", () => {
+  const schema = { properties: { topic: { type: "string" }, depth: { type: "integer" } } };
+  const earlier = { topic: "piers", depth: 2, trace: { id: 1 } };
+  expect(withUnshown(schema, { topic: "boats" }, earlier)).toEqual({ topic: "boats", trace: { id: 1 } });
+  expect(withUnshown({ ...schema, additionalProperties: false }, { topic: "boats" }, earlier)).toEqual({
+    topic: "boats",
+  });
+  const some = { ...schema, additionalProperties: false, patternProperties: { "^t": {} } };
+  expect(withUnshown(some, { topic: "boats" }, earlier)).toEqual({ topic: "boats", trace: { id: 1 } });
+});
+
+test("an input without changes is the earlier one itself", () => {
+  const schema = { properties: { topic: { type: "string" } } };
+  const earlier = { topic: "piers", trace: 1 };
+  expect(withUnshown(schema, { topic: "piers" }, earlier)).toBe(earlier);
+  expect(withUnshown(schema, {}, earlier)).toEqual({ trace: 1 });
+  expect(withUnshown({ ...schema, additionalProperties: false }, { topic: "piers" }, earlier)).toEqual({
+    topic: "piers",
+  });
 });

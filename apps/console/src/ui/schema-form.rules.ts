@@ -86,9 +86,10 @@ function asTyped(value: unknown, kind: InputKind): string {
 }
 
 export type Typed = Readonly<Record<string, string>>;
+type Values = Readonly<Record<string, unknown>>;
 
 /** The texts that stand for the values of an earlier run. Fields that it left out stay empty. */
-export function typedFrom(fields: readonly SchemaField[], values: Readonly<Record<string, unknown>>): Typed {
+export function typedFrom(fields: readonly SchemaField[], values: Values): Typed {
   const textOf = ({ name, kind }: SchemaField) => (Object.hasOwn(values, name) ? asTyped(values[name], kind) : "");
   return Object.fromEntries(fields.map((field) => [field.name, textOf(field)]));
 }
@@ -99,12 +100,20 @@ export interface ReadFields {
   faults: Record<string, string>;
 }
 
-/** Parses the entered text. Empty fields are left out. */
-export function readFields(fields: readonly SchemaField[], typed: Typed): ReadFields {
+/**
+ * Parses the entered text. Empty fields are left out. A field whose text is still that of `before` keeps its value, which
+ * a text does not always express.
+ */
+export function readFields(fields: readonly SchemaField[], typed: Typed, before: Values = {}): ReadFields {
   const values: Record<string, unknown> = {};
   const faults: Record<string, string> = {};
+  const unchanged = typedFrom(fields, before);
   for (const { name, kind, isRequired, initial } of fields) {
     const text = typed[name] ?? initial;
+    if (Object.hasOwn(before, name) && text === unchanged[name]) {
+      values[name] = before[name];
+      continue;
+    }
     if (text.trim() === "") {
       if (isRequired) faults[name] = "This field is required";
       continue;
@@ -114,6 +123,21 @@ export function readFields(fields: readonly SchemaField[], typed: Typed): ReadFi
     else values[name] = value;
   }
   return { values, faults };
+}
+
+/** The values of a form, with those of an earlier input that the form does not show. An equal input is `before` itself. */
+export function withUnshown(
+  schema: Schema,
+  values: Record<string, unknown>,
+  before: Record<string, unknown>,
+): Record<string, unknown> {
+  const shown = new Set(propertiesOf(schema).map(({ name }) => name));
+  const mayHaveOthers = schema.additionalProperties !== false || schema.patternProperties !== undefined;
+  const others = Object.entries(before).filter(([name]) => mayHaveOthers && !shown.has(name));
+  const whole = { ...Object.fromEntries(others), ...values };
+  const names = Object.keys(whole);
+  const isEqual = names.length === Object.keys(before).length && names.every((name) => whole[name] === before[name]);
+  return isEqual ? before : whole;
 }
 
 function readAs(kind: InputKind, text: string): unknown {

@@ -40,8 +40,10 @@ export function ScheduleDialog({ agent, schedule, onClose }: ScheduleDialogProps
     meta: { showsFailure: true },
     mutationFn: (values: Record<string, unknown>) => {
       const price = agent.price === undefined ? {} : { expected_price: agent.price };
-      const body = { ...scheduleBody(entered), input: values, ...price };
-      return schedule ? api.schedules.update(schedule.id, body) : api.schedules.create(agent.id, body);
+      const body = { ...scheduleBody(entered), ...price };
+      if (!schedule) return api.schedules.create(agent.id, { ...body, input: values });
+      // A text does not express every value: an input that did not change stays as it is stored.
+      return api.schedules.update(schedule.id, values === input.initial ? body : { ...body, input: values });
     },
     async onSuccess() {
       await queries.invalidateQueries({ queryKey: ["schedules"] });

@@ -33,7 +33,7 @@ export function MessageForm({ fields, last, isLive, isSending, error, draft, onS
     others.map(({ name }) => `input.${name}`),
   );
   const send = (text?: string) => {
-    const { values, faults: found } = readFields(others, typed);
+    const { values, faults: found } = readFields(others, typed, last);
     setFaults(found);
     if (Object.keys(found).length > 0) return false;
     // The message first: its text names the thread.

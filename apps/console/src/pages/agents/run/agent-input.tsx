@@ -2,11 +2,19 @@ import { useState } from "react";
 import { CodeArea, Field } from "../../../ui/field.tsx";
 import { pretty, readObject } from "../../../ui/json.rules.ts";
 import { SchemaField } from "../../../ui/schema-field.tsx";
-import { type ReadFields, readFields, schemaFields, type Typed, typedFrom } from "../../../ui/schema-form.rules.ts";
+import {
+  type ReadFields,
+  readFields,
+  schemaFields,
+  type Typed,
+  typedFrom,
+  withUnshown,
+} from "../../../ui/schema-form.rules.ts";
 import type { Schema } from "../../../ui/schema-text.rules.ts";
 
 /** The input of an agent as it is entered: a form of its schema, or JSON if the schema has no fields. */
-export function useAgentInput(schema: Schema, initial?: Record<string, unknown>) {
+export function useAgentInput(schema: Schema, given?: Record<string, unknown>) {
+  const [initial] = useState(given);
   const fields = schemaFields(schema);
   const isForm = fields.length > 0;
   const [typed, setTyped] = useState<Typed>(() => (initial ? typedFrom(fields, initial) : {}));
@@ -22,11 +30,16 @@ export function useAgentInput(schema: Schema, initial?: Record<string, unknown>)
     faults,
     /** Names under which the API reports errors. */
     names: isForm ? fields.map(({ name }) => `input.${name}`) : ["input"],
-    /** Undefined: the input has faults, which are shown from now on. */
+    /** The input to begin with. */
+    initial,
+    /** `initial` itself if nothing changed. Undefined: the input has faults, which are shown from now on. */
     read(): Record<string, unknown> | undefined {
-      const { values, faults: found } = isForm ? readFields(fields, typed) : readWhole(json);
+      const { values, faults: found } = isForm ? readFields(fields, typed, initial) : readWhole(json);
       setFaults(found);
-      return Object.keys(found).length === 0 ? values : undefined;
+      if (Object.keys(found).length > 0) return undefined;
+      if (!initial) return values;
+      if (isForm) return withUnshown(schema, values, initial);
+      return json === pretty(initial) ? initial : values;
     },
   };
 }
