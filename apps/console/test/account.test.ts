@@ -35,7 +35,20 @@ test("limits of a key are set, shown and changed", async ({ gantry, pageOf }) =>
   await form.getByLabel("Tokens per minute").fill("none");
   await form.getByRole("button", { name: "Create key" }).click();
   await form.getByText("Must be a whole number, 1 or more").waitFor();
+
+  // What is entered while the name of a model is checked is kept.
+  const checked = Promise.withResolvers<void>();
+  await page.route(/[?&]q=gantry(%2F|\/)text/, async (route) => {
+    await checked.promise;
+    await route.continue();
+  });
+  await form.getByLabel("Access").selectOption("Only certain models");
+  await form.getByPlaceholder("owner/model").fill("gantry/text");
+  await form.getByPlaceholder("owner/model").press("Enter");
   await form.getByLabel("Tokens per minute").fill("20000");
+  checked.resolve();
+  await form.getByRole("button", { name: "Remove gantry/text" }).waitFor();
+  expect(await form.getByLabel("Tokens per minute").inputValue()).toBe("20000");
   await form.getByRole("button", { name: "Create key" }).click();
   await page.getByRole("button", { name: "I've copied it" }).click();
   const row = rowOf(page, "API keys", "capped");

@@ -33,7 +33,7 @@ export function ConsentForm({ asked, request }: { asked: Authorization; request:
       location.assign(address);
     },
   });
-  const set = (change: Partial<KeyDraft>) => setDraft({ ...draft, ...change });
+  const set = (change: Partial<KeyDraft>) => setDraft((now) => ({ ...now, ...change }));
   const issues = draftIssues(draft);
   const own = isSubmitted ? issues : {};
   const errors = fieldErrors(deciding.error, ["name", "expires_at", "models", "monthly_limit"]);
@@ -95,7 +95,11 @@ export function ConsentForm({ asked, request }: { asked: Authorization; request:
             error={own.models ?? errors.of.models}
           >
             {(control) => (
-              <ModelListInput control={control} models={draft.models} onModels={(chosen) => set({ models: chosen })} />
+              <ModelListInput
+                control={control}
+                models={draft.models}
+                onModels={(change) => setDraft((now) => ({ ...now, models: change(now.models) }))}
+              />
             )}
           </Field>
           <Field

@@ -25,7 +25,7 @@ const expiries: [KeyDraft["expiry"], string][] = [
 export function KeyForm({ creating, onCancel }: KeyFormProps) {
   const [draft, setDraft] = useState(emptyDraft);
   const [isSubmitted, setSubmitted] = useState(false);
-  const set = (change: Partial<KeyDraft>) => setDraft({ ...draft, ...change });
+  const set = (change: Partial<KeyDraft>) => setDraft((now) => ({ ...now, ...change }));
   const issues = draftIssues(draft);
   const own = isSubmitted ? issues : {};
   const errors = fieldErrors(creating.error, ["name", "expires_at", "models", ...limitFields]);
@@ -89,7 +89,11 @@ export function KeyForm({ creating, onCancel }: KeyFormProps) {
           error={own.models ?? errors.of.models}
         >
           {(control) => (
-            <ModelListInput control={control} models={draft.models} onModels={(models) => set({ models })} />
+            <ModelListInput
+              control={control}
+              models={draft.models}
+              onModels={(change) => setDraft((now) => ({ ...now, models: change(now.models) }))}
+            />
           )}
         </Field>
       )}

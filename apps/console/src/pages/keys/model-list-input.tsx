@@ -9,7 +9,8 @@ import { type ControlProps, TextInput } from "../../ui/field.tsx";
 interface ModelListInputProps {
   control: ControlProps;
   models: readonly string[];
-  onModels(models: readonly string[]): void;
+  /** A name is checked before it is added, so the list may have changed since the last render. */
+  onModels(change: (models: readonly string[]) => readonly string[]): void;
 }
 
 const suggestedQuery = (q: string) =>
@@ -28,8 +29,8 @@ export function ModelListInput({ control, models, onModels }: ModelListInputProp
   const q = text.trim();
   const suggested = useQuery(suggestedQuery(q));
   const include = (model: string) => {
-    onModels([...new Set([...models, model])]);
-    setText("");
+    onModels((now) => [...new Set([...now, model])]);
+    setText((now) => (now.trim() === q ? "" : now));
     setProblem(undefined);
   };
   const add = async () => {
@@ -92,7 +93,7 @@ export function ModelListInput({ control, models, onModels }: ModelListInputProp
                 type="button"
                 aria-label={`Remove ${model}`}
                 className="rounded p-0.5 text-muted hover:text-ink"
-                onClick={() => onModels(models.filter((name) => name !== model))}
+                onClick={() => onModels((now) => now.filter((name) => name !== model))}
               >
                 <X size={12} />
               </button>
