@@ -52,6 +52,43 @@ test("tabs follow a sign-in or sign-out in another tab", async ({ gantry, pageOf
   // The first tab keeps its page.
   await soon(() => shownUser(first).innerText()).toBe("bob");
   expect(pathOf(first)).toBe("/console/keys");
+
+  // The sign-out forgot the chats before it, not those after it.
+  await second.getByRole("link", { name: "Models", exact: true }).click();
+  await second.getByRole("list", { name: "Models" }).getByRole("link", { name: "Gantry Rules" }).click();
+  await second.getByLabel("Message").fill("What is 12 * 34?");
+  await second.keyboard.press("Enter");
+  const conversation = second.getByRole("region", { name: "Conversation" });
+  await conversation.getByText("408").first().waitFor();
+  await second.getByRole("link", { name: "API keys" }).click();
+  await second.getByRole("table", { name: "API keys" }).waitFor();
+  await second.reload();
+  await second.goBack();
+  await conversation.getByText("408").first().waitFor();
+});
+
+test("a tab that stayed with unsaved changes asks again at the next sign-out", async ({ gantry, pageOf }) => {
+  const nora = await gantry.newUser("nora");
+  const first = await pageOf(nora);
+  await first.goto("/console/agents/new");
+  await first.getByLabel("Name").first().fill("Unsaved");
+  const second = await first.context().newPage();
+  await second.goto("/console/keys");
+  const [stayed] = await Promise.all([
+    first.waitForEvent("dialog"),
+    second.getByRole("button", { name: "Sign out" }).click(),
+  ]);
+  await stayed.dismiss();
+  await second.getByLabel("API key").fill(nora);
+  await second.getByRole("button", { name: "Sign in" }).click();
+  await shownUser(second).waitFor();
+  expect(await first.getByLabel("Name").first().inputValue()).toBe("Unsaved");
+  const [left] = await Promise.all([
+    first.waitForEvent("dialog"),
+    second.getByRole("button", { name: "Sign out" }).click(),
+  ]);
+  await left.accept();
+  await first.getByRole("heading", { name: "Sign in to Gantry" }).waitFor();
 });
 
 test("an action is refused after another user has signed in", async ({ gantry, pageOf }) => {

@@ -14,6 +14,11 @@ export function reload(message?: string): void {
   location.reload();
 }
 
+/** Call when the user whose page stayed is signed in again: the next sign-out asks again. */
+export function allowReload(): void {
+  isRequested = false;
+}
+
 export function showMessageAfterReload(): void {
   const message = sessionStorage.getItem(storageKey);
   if (message === null) return;

@@ -4,7 +4,7 @@ import { serverEvents } from "../api/server-events.ts";
 import { forTeam, type Session, signOut } from "../api/session.ts";
 import { changeConsoleStatus, consoleStatus } from "./console-status.ts";
 import { onOtherTabs, tellOtherTabs } from "./other-tabs.ts";
-import { reload } from "./reload.ts";
+import { allowReload, reload } from "./reload.ts";
 import { sessionQuery } from "./session.ts";
 
 /** Follows changes of the session that API calls or other tabs report. */
@@ -21,8 +21,7 @@ export function watchSession(queries: QueryClient): void {
     const shown = shownUser();
     if (message.kind === "signed out") {
       if (shown === undefined) return;
-      forgetTexts();
-      reload();
+      reloadWithoutTexts();
     } else if (shown !== undefined && shown !== message.username) reloadAs(message.username);
     else void resume(queries);
   });
@@ -30,20 +29,19 @@ export function watchSession(queries: QueryClient): void {
 
 /** Chats and long inputs, which last as long as the tab. */
 function forgetTexts(): void {
-  const forget = () => {
-    for (const key of Object.keys(sessionStorage)) {
-      if (/^gantry-(chat|text)-/.test(key)) sessionStorage.removeItem(key);
-    }
-  };
-  forget();
-  // An open chat stores itself once more when the page ends.
-  addEventListener("pagehide", forget);
+  for (const key of Object.keys(sessionStorage)) {
+    if (/^gantry-(chat|text)-/.test(key)) sessionStorage.removeItem(key);
+  }
 }
 
-function reloadAs(username: string): void {
+function reloadWithoutTexts(message?: string): void {
   forgetTexts();
-  reload(`You're now signed in as ${username}`);
+  // An open chat stores itself once more when the page ends.
+  addEventListener("pagehide", forgetTexts);
+  reload(message);
 }
+
+const reloadAs = (username: string): void => reloadWithoutTexts(`You're now signed in as ${username}`);
 
 /** Call after signing in. `showNew`: the page shows no data of an earlier user. */
 export async function enter(queries: QueryClient, session: Session, showNew = false): Promise<void> {
@@ -67,6 +65,9 @@ export async function leave(queries: QueryClient): Promise<void> {
 
 /** Refetches failed queries only; the page keeps its state. */
 async function resume(queries: QueryClient): Promise<void> {
+  // A page with unsaved changes may have stayed.
+  removeEventListener("pagehide", forgetTexts);
+  allowReload();
   changeConsoleStatus({ session: "active" });
   await queries.invalidateQueries({ predicate: ({ state }) => state.status === "error" });
 }
