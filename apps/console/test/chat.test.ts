@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect } from "vitest";
 import { type ChatServer, startChatServer } from "../../server/test/support/chat-server.ts";
 import { test } from "./support/console-test.ts";
 import { putModel, textModel } from "./support/fixtures.ts";
-import { soon } from "./support/on-page.ts";
+import { soon, toast } from "./support/on-page.ts";
 
 let chat: ChatServer;
 beforeAll(async () => {
@@ -63,6 +63,26 @@ test("a conversation has several turns, a system prompt, figures, and survives a
   expect(await conversation(page).getByText("A row of posts.").count()).toBe(0);
   await page.getByRole("button", { name: "Clear" }).click();
   await page.getByText("Chat with A language model").waitFor();
+});
+
+test("saving the manifest of a model leaves its open chat alone", async ({ gantry, page }) => {
+  await putModel(gantry, "patient", textModel(chat.url));
+  await page.goto("/console/models/admin/patient");
+  await ask(page, "What is a gate?");
+  chat.say("A door");
+  await conversation(page).getByText("A door").waitFor();
+  await page.getByRole("tab", { name: "Manifest" }).click();
+  const editor = page.getByLabel("Manifest (JSON)");
+  await editor.fill((await editor.inputValue()).replace("A language model", "A patient model"));
+  await page.getByRole("button", { name: "Save" }).click();
+  await toast(page, "Model saved").waitFor();
+  await page.getByRole("heading", { name: "A patient model" }).waitFor();
+  await page.getByRole("button", { name: "Save", disabled: true }).waitFor();
+  expect(await editor.inputValue()).toContain("A patient model");
+  await page.getByRole("tab", { name: "Playground" }).click();
+  chat.say(" in a fence.");
+  chat.end(usage);
+  await conversation(page).getByText("A door in a fence.").waitFor();
 });
 
 test("long answers are followed to their end, unless the reader scrolls up", async ({ gantry, page }) => {

@@ -57,8 +57,10 @@ export function ModelPage() {
           {model.data.taken_down.reason} The model stays private until an admin restores it.
         </Notice>
       )}
-      {/* Resets the form for a new version, which may have other fields. */}
-      <Loaded query={model}>{(card) => <ModelTabs key={`${id} ${card.version}`} card={card} />}</Loaded>
+      {/* Other fields reset the form. Other changes of the model leave runs and chats alone. */}
+      <Loaded query={model}>
+        {(card) => <ModelTabs key={`${id} ${JSON.stringify([card.input, card.output])}`} card={card} />}
+      </Loaded>
     </Page>
   );
 }

@@ -20,8 +20,10 @@ interface Saved {
   isNew: boolean;
 }
 
+/** `initial` is shown, also when it changes, until the user edits it. */
 export function useManifest(initial: string, onSaved: (card: ModelCard) => void) {
-  const [text, setText] = useState(initial);
+  const [edited, setEdited] = useState<string>();
+  const text = edited ?? initial;
   const [faults, setFaults] = useState<readonly Fault[]>([]);
   const queries = useQueryClient();
   const saving = useMutation({
@@ -35,8 +37,9 @@ export function useManifest(initial: string, onSaved: (card: ModelCard) => void)
       if (isNew) await refuseTaken(model);
       return api.models.put(model, read.manifest);
     },
-    onSuccess(card) {
+    onSuccess(card, { text: sent }) {
       if (!card) return;
+      setEdited((now) => (now === sent ? undefined : now));
       queries.setQueryData(modelQuery(card.endpoint_id).queryKey, card);
       void queries.invalidateQueries({ queryKey: ["models"] });
       onSaved(card);
@@ -44,7 +47,7 @@ export function useManifest(initial: string, onSaved: (card: ModelCard) => void)
     onError: (error, { text: sent }) => setFaults(faultsIn(error, sent)),
   });
   const change = (changed: string) => {
-    setText(changed);
+    setEdited(changed === initial ? undefined : changed);
     setFaults([]);
     saving.reset();
   };
