@@ -8,7 +8,7 @@ import { serveTenant, type TenantServer } from "../../server/src/features/connec
 import { type ScriptedLlm, startScriptedLlm } from "../../server/test/support/scripted-llm.ts";
 import { consoleTest } from "./support/console-test.ts";
 import { putAgent, putModel, textModel } from "./support/fixtures.ts";
-import { descriptionOf, rowOf, soon } from "./support/on-page.ts";
+import { descriptionOf, loseAnswer, rowOf, soon } from "./support/on-page.ts";
 
 let llm: ScriptedLlm;
 let folder: string;
@@ -83,6 +83,15 @@ test("a test of changes saves a draft and publishes nothing", async ({ gantry, p
   expect(agent.published_revision_id).not.toBe(agent.latest_revision_id);
   const { body: runs } = await gantry.call("GET", `/v1/agents/${id}/runs`);
   expect(runs.runs.map(({ revision_id }: { revision_id: string }) => revision_id)).toEqual([agent.latest_revision_id]);
+
+  // After a lost answer, the same input on another draft is another request.
+  await page.route(`**/v1/agents/${id}/runs`, loseAnswer);
+  await panel.getByRole("button", { name: "Run draft" }).click();
+  await panel.getByText("This request may have gone through").waitFor();
+  await page.unrouteAll();
+  await field(page, "Goal (required)").fill("Fetch {{url}}.");
+  await panel.getByRole("button", { name: "Save draft and run" }).click();
+  await soon(() => JSON.stringify(llm.requests.at(-1)?.messages)).toContain("Fetch https://example.com/2.");
 });
 
 test("input fields follow the goal", async ({ page }) => {

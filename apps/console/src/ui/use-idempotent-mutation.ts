@@ -3,6 +3,9 @@ import { useRef, useState } from "react";
 import { createAttempts } from "./attempts.rules.ts";
 
 interface IdempotentMutationOptions<Answer, Sent> extends Omit<UseMutationOptions<Answer, Error, Sent>, "mutationFn"> {
+  /** Completes the request before its key is chosen. */
+  prepare?(given: Sent): Promise<Sent>;
+  /** Must not add values that can change: a repeat has the same key if `sent` is equal. */
   send(sent: Sent, idempotencyKey: string): Promise<Answer>;
 }
 
@@ -16,6 +19,7 @@ type IdempotentMutation<Answer, Sent> = Pick<
 
 /** For mutations that spend or move money: a second click or a lost answer does not repeat them. */
 export function useIdempotentMutation<Answer, Sent = void>({
+  prepare = async (given) => given,
   send,
   ...options
 }: IdempotentMutationOptions<Answer, Sent>): IdempotentMutation<Answer, Sent> {
@@ -24,7 +28,10 @@ export function useIdempotentMutation<Answer, Sent = void>({
   const isInFlight = useRef(false);
   const { mutateAsync, error, isError, isPending, reset } = useMutation<Answer, Error, Sent>({
     ...options,
-    mutationFn: (sent) => attempts.send(sent, (key) => send(sent, key)),
+    mutationFn: async (given) => {
+      const sent = await prepare(given);
+      return attempts.send(sent, (key) => send(sent, key));
+    },
   });
   const mutate = async (sent: Sent) => {
     if (isInFlight.current) return;

@@ -57,8 +57,8 @@ export function Conversation({ target, thread, isStored, onStarted, children }: 
 
   const sending = useIdempotentMutation({
     meta: { showsFailure: true },
-    send: (input: Record<string, unknown>, idempotencyKey): Promise<RunRecord> =>
-      api.runs.create(target.address, { input, thread_id: thread, ...target.body }, { idempotencyKey }),
+    send: (body: CreateRunBody, idempotencyKey): Promise<RunRecord> =>
+      api.runs.create(target.address, body, { idempotencyKey }),
     async onSuccess(run) {
       queries.setQueryData(runQuery(run.id).queryKey, run);
       setStarted((before) => [...before, turnOf(run)]);
@@ -66,8 +66,8 @@ export function Conversation({ target, thread, isStored, onStarted, children }: 
       if (isShown()) onStarted();
       await queries.invalidateQueries({ queryKey: ["threads"] });
     },
-    onError(_error, input) {
-      const text = fields.message === undefined ? undefined : input[fields.message];
+    onError(_error, { input }) {
+      const text = fields.message === undefined ? undefined : input?.[fields.message];
       setAsked(undefined);
       setDraft(({ n }) => ({ text: typeof text === "string" ? text : "", n: n + 1 }));
       // The failure may be a changed price, which must be shown before the next attempt.
@@ -131,7 +131,7 @@ export function Conversation({ target, thread, isStored, onStarted, children }: 
             draft={draft}
             onSend={(input) => {
               setAsked(input);
-              sending.mutate(input);
+              sending.mutate({ input, thread_id: thread, ...target.body });
             }}
             onStop={() => stopping.mutate()}
           />

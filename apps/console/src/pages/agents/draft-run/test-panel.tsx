@@ -8,15 +8,17 @@ interface TestPanelProps {
   agentId?: string;
   schema: Record<string, unknown>;
   isDirty: boolean;
-  /** Saves the draft if it changed, and runs it. */
-  send(wanted: CreateRunBody, idempotencyKey: string): Promise<{ id: string }>;
+  /** Saves the draft if it changed. */
+  prepare?(wanted: CreateRunBody): Promise<CreateRunBody>;
+  /** Creates the agent and runs it. */
+  send?(wanted: CreateRunBody, idempotencyKey: string): Promise<{ id: string }>;
   onStarted(runId: string): void | Promise<void>;
   /** The run to show. */
   runId?: string | undefined;
 }
 
 /** Runs the draft beside the form. */
-export function TestPanel({ agentId, schema, isDirty, send, onStarted, runId }: TestPanelProps) {
+export function TestPanel({ agentId, schema, isDirty, prepare, send, onStarted, runId }: TestPanelProps) {
   const isNew = agentId === undefined;
   return (
     <aside
@@ -35,7 +37,8 @@ export function TestPanel({ agentId, schema, isDirty, send, onStarted, runId }: 
             agent={agentId ?? ""}
             schema={schema}
             label={isNew ? "Create draft and run" : isDirty ? "Save draft and run" : "Run draft"}
-            send={send}
+            {...(prepare && { prepare })}
+            {...(send && { send })}
             onStarted={onStarted}
           />
         </div>

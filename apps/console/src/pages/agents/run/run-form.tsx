@@ -23,6 +23,8 @@ interface RunFormProps {
   body?: Pick<CreateRunBody, "revision_id" | "connectors" | "expected_price">;
   /** The input to begin with, such as that of an earlier run. */
   initial?: Record<string, unknown>;
+  /** Runs before the request, for example to save a draft, and completes its body. */
+  prepare?(wanted: CreateRunBody): Promise<CreateRunBody>;
   /** Replaces the request. */
   send?(wanted: CreateRunBody, idempotencyKey: string): Promise<{ id: string }>;
   /** Replaces opening the page of the run. */
@@ -31,7 +33,7 @@ interface RunFormProps {
 }
 
 /** Starts a run and opens its page. */
-export function RunForm({ agent, schema, label, body, initial, send, onStarted, children }: RunFormProps) {
+export function RunForm({ agent, schema, label, body, initial, prepare, send, onStarted, children }: RunFormProps) {
   const entered = useAgentInput(schema, initial);
   const [limits, setLimits] = useState(noLimits);
   const [limitsFault, setLimitsFault] = useState<string>();
@@ -40,6 +42,7 @@ export function RunForm({ agent, schema, label, body, initial, send, onStarted, 
   const isShown = useIsShown();
   const starting = useIdempotentMutation({
     meta: { showsFailure: true },
+    ...(prepare && { prepare }),
     send: (wanted: CreateRunBody, idempotencyKey): Promise<{ id: string }> =>
       send ? send(wanted, idempotencyKey) : api.runs.create(agent, wanted, { idempotencyKey }),
     async onSuccess({ id }) {

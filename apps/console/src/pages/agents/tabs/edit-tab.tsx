@@ -34,11 +34,11 @@ export function EditTab({ agent }: { agent: AgentRecord }) {
   const save = () => {
     if (isReady()) saving.mutate(draft, { onSuccess: () => toast("Draft saved. Publish it to use it in runs.") });
   };
-  const run = async (wanted: CreateRunBody, idempotencyKey: string) => {
+  const saveFirst = async (wanted: CreateRunBody): Promise<CreateRunBody> => {
     if (isDirty && !isReady()) throw fixFieldsFirst();
     const kept = isDirty ? await saving.mutateAsync(draft).catch(() => undefined) : agent;
     if (!kept) throw fixFieldsFirst();
-    return api.runs.create(agent.id, { ...wanted, revision_id: kept.latest_revision_id }, { idempotencyKey });
+    return { ...wanted, revision_id: kept.latest_revision_id };
   };
   return (
     <AgentForm
@@ -55,7 +55,7 @@ export function EditTab({ agent }: { agent: AgentRecord }) {
           agentId={agent.id}
           schema={draft.input_schema}
           isDirty={isDirty}
-          send={run}
+          prepare={saveFirst}
           onStarted={(id) => navigate({ search: { tab: "edit", test: id }, replace: true, resetScroll: false })}
           runId={test}
         />
