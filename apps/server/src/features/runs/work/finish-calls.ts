@@ -46,7 +46,7 @@ export async function finishCalls(
   const open = history.filter((call) => call.status !== "ended");
   for (const call of open) {
     const outcome = recovered?.outcomes.get(idOf(session.run, call));
-    if (outcome) await end(deps, session, call, outcome, { most: 0, note: noteOn(history, call, outcome) });
+    if (outcome) await end(deps, session, call, outcome, { most: 0, note: repeatNote(history, call, outcome.text) });
   }
   const due = open.filter((call) => call.status !== "ended" && call.answer !== "pending");
   let work: Promise<void>[] = [];
@@ -111,11 +111,7 @@ async function finishCall(
       return result;
     },
   );
-  await end(deps, session, call, outcome, { most, note: noteOn(history, call, outcome) });
-}
-
-function noteOn(history: readonly StoredCall[], { tool, arguments: args }: StoredCall, { text }: ToolOutcome): string {
-  return repeatNote(history, tool, args, text);
+  await end(deps, session, call, outcome, { most, note: repeatNote(history, call, outcome.text) });
 }
 
 async function startChild(

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { StoredCall } from "../run.ts";
-import { plainResult, repeatNote, truncateResult } from "./tool-results.rules.ts";
+import { failingCall, plainResult, repeatNote, truncateResult } from "./tool-results.rules.ts";
 
 const ask = { method: "GET", url: "http://x/" };
 
@@ -29,7 +29,7 @@ function polled(
       shownTenant: null,
     };
     calls.push(call);
-    const note = repeatNote(calls, call.tool, call.arguments, result);
+    const note = repeatNote(calls, call, result);
     notes.push(note);
     Object.assign(call, { status: "ended", result: truncateResult(result, note), isError: false });
   }
@@ -55,6 +55,28 @@ test("truncated results count as equal if their beginnings are equal", () => {
 
 test("another call with the same result does not count", () => {
   expect(polled(["a", "a", "a", "a"], (n) => ({ ...ask, url: `http://x/${n}` }))).toEqual([0, 0, 0, 0]);
+});
+
+test("the arguments of a call are serialized once, and not for calls of other tools", () => {
+  const calls: StoredCall[] = [];
+  let reads = 0;
+  const counted = () => ({
+    get url() {
+      reads++;
+      return ask.url;
+    },
+  });
+  polled(Array(40).fill("a"), counted, calls);
+  expect(failingCall(calls)).toBeUndefined();
+  expect(reads).toBe(40);
+  for (const call of calls) call.tool = "web_fetch";
+  const fresh = calls.map((call) => ({ ...call, arguments: counted() }));
+  polled(["a"], () => ask, fresh);
+  expect(reads).toBe(40);
+});
+
+test("a call is compared with recent calls only", () => {
+  expect(polled(Array(300).fill("a")).slice(253)).toEqual([254, 255, ...Array(45).fill(256)]);
 });
 
 test("a result that looks like a note stays", () => {
