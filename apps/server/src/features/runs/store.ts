@@ -131,6 +131,28 @@ export async function listCalls(sql: Sql, runId: string): Promise<StoredCall[]> 
     where k.run_id = ${runId} order by k.step, k.position`;
 }
 
+export type OpenCall = Pick<StoredCall, "step" | "position" | "kind" | "status">;
+
+/** Calls that have not ended, without their arguments. */
+export async function listOpenCalls(sql: Sql, runId: string): Promise<OpenCall[]> {
+  return sql<OpenCall[]>`
+    select step, position, kind, status from run_calls
+    where run_id = ${runId} and status <> 'ended' order by step, position`;
+}
+
+/** Bytes of the steps, arguments and results of a run. */
+export async function historyBytes(sql: Sql, runId: string): Promise<number> {
+  const [row] = await sql<{ bytes: number }[]>`
+    select (
+      select coalesce(sum(octet_length(message::text) + coalesce(octet_length(prompt), 0)), 0)
+      from run_steps where run_id = ${runId}
+    ) + (
+      select coalesce(sum(octet_length(arguments::text) + coalesce(octet_length(result), 0)), 0)
+      from run_calls where run_id = ${runId}
+    ) as bytes`;
+  return row?.bytes ?? 0;
+}
+
 export async function listEvents(sql: Sql, runId: string, after: number, limit: number): Promise<RunEvent[]> {
   return sql<RunEvent[]>`
     select n, type, data, created_at as "createdAt" from run_events

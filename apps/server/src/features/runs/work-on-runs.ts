@@ -9,7 +9,8 @@ import { addUsage } from "./call-usage.ts";
 import { imagesApart } from "./converse/conversation-input.rules.ts";
 import type { Run, RunError, RunHistory } from "./run.ts";
 import type { WriteRun } from "./run-writer.ts";
-import { claimRuns, listCalls, listSteps, type RunClaim } from "./store.ts";
+import { claimRuns, historyBytes, listCalls, listOpenCalls, listSteps, type RunClaim } from "./store.ts";
+import { checkHistory } from "./work/limits.rules.ts";
 import { type RecallDeps, recallCalls } from "./work/recall-calls.ts";
 import { RunSession } from "./work/session.ts";
 import { failureOf, RunFailed, RunStopped } from "./work/stopped.ts";
@@ -50,6 +51,8 @@ export interface RunWorker {
 
 const claimedAtOnce = 20;
 const maxDeaths = 3;
+/** Before a run is released because a service is unavailable. Without a pause it would be claimed again at once. */
+const pauseMs = 3_000;
 
 /** Slots for users without a claimed run, so that one user with slow models cannot take all slots. */
 const reservedSlots = (slots: number): number => (slots > 1 ? Math.max(1, Math.floor(slots / 4)) : 0);
@@ -74,7 +77,7 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
     const session = new RunSession(run, deps.write);
     sessions.get(run.id)?.stop("lost");
     sessions.set(run.id, session);
-    if (claims.isStopped) session.isLeaving = true;
+    if (claims.isStopped) session.leave();
     recordWait(deps.telemetry, run);
     try {
       await deps.telemetry.inSpan(
@@ -122,7 +125,7 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
     },
     async stop() {
       await claims.stop();
-      for (const session of sessions.all()) session.isLeaving = true;
+      for (const session of sessions.all()) session.leave();
     },
     handBack() {
       for (const session of sessions.all()) session.stop("shutdown");
@@ -134,21 +137,31 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
 async function advance(deps: RunWorkerDeps, session: RunSession, span: Span): Promise<void> {
   const { run } = session;
   try {
+    const { sql } = deps.database;
     const isFresh = run.steps === 0;
-    const calls = isFresh ? [] : await listCalls(deps.database.sql, run.id);
-    const recalled = await recallCalls(deps, session, calls);
-    if (run.deaths >= maxDeaths) {
-      throw new RunFailed("internal", "Three nodes died while they worked on the run");
-    }
+    const hasDied = run.deaths >= maxDeaths;
+    const open = isFresh ? [] : await listOpenCalls(sql, run.id);
+    const recalled = await recallCalls(deps, session, open, { onlyCharges: hasDied });
+    // Nothing large is loaded first: the nodes may have died of it.
+    if (hasDied) throw new RunFailed("internal", "Three nodes died while they worked on the run");
+    // Children share the active time of the run and may have used all of it.
+    if (run.cancelRequested) session.stop("cancelled");
+    else if (session.remainingMs <= 0) session.stop("timeout");
+    session.signal.throwIfAborted();
+    session.historyBytes = isFresh ? 0 : await historyBytes(sql, run.id);
+    checkHistory(session.historyBytes);
     const revision = await deps.agents.getRevision(run.agentId, run.revisionId);
     if (!revision) throw new Error(`revision ${run.revisionId} of a run does not exist`);
-    const steps = isFresh ? [] : await listSteps(deps.database.sql, run.id);
-    // Children share the active time of the run and may have used all of it.
-    if (session.remainingMs <= 0 && !run.cancelRequested) session.stop("timeout");
+    const steps = isFresh ? [] : await listSteps(sql, run.id);
+    const calls = isFresh ? [] : await listCalls(sql, run.id);
     const history = { ...shownRun(run), snapshot: revision.snapshot, steps, calls };
     const end = await workOnRun(deps, session, history, recalled);
     span.set({ [cameTo]: end });
   } catch (error) {
+    if (isUnavailable(error) && !session.signal.aborted) {
+      deps.log.warn({ run_id: run.id, err: error }, "a service is unavailable, pausing a run before it is released");
+      await session.pause(pauseMs);
+    }
     await writeFailure(deps, session, span, session.signal.aborted ? session.signal.reason : error);
   }
 }

@@ -5,7 +5,7 @@ export const runErrors: Record<RunErrorType, string> = {
   timeout: "The run exceeded its time limit",
   internal: "The model could not be called, or the server failed",
   cancelled: "The run was cancelled",
-  limit_exceeded: "The run reached a limit: steps, cost or depth",
+  limit_exceeded: "The run reached a limit: steps, cost, depth or size of its history",
   insufficient_funds: "The balance does not cover the next call",
   invalid_input: "The input of the run cannot be used",
 };

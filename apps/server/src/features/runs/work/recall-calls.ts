@@ -1,6 +1,6 @@
 import type { ChatEnd, Predictions } from "../../predictions/index.ts";
 import { usageOf } from "../call-usage.ts";
-import type { StoredCall } from "../run.ts";
+import type { OpenCall } from "../store.ts";
 import { findAttempts } from "../tools/run-model.ts";
 import type { ToolOutcome } from "../tools/run-tool.ts";
 import type { RunSession } from "./session.ts";
@@ -16,21 +16,24 @@ export interface Recalled {
   outcomes: ReadonlyMap<string, ToolOutcome>;
 }
 
-/** Finds charged calls of an earlier node. Their answers may complete the run, even if the key was revoked. */
+/**
+ * Finds charged calls of an earlier node. Their answers may complete the run, even if the key was revoked. With
+ * `onlyCharges`, outcomes are left out: together they may be larger than the history of a run.
+ */
 export async function recallCalls(
   deps: RecallDeps,
   { run, unwritten }: Pick<RunSession, "run" | "unwritten">,
-  calls: readonly StoredCall[],
+  open: readonly OpenCall[],
+  { onlyCharges }: { onlyCharges: boolean },
 ): Promise<Recalled> {
   const outcomes = new Map<string, ToolOutcome>();
   if (run.claim === 1) return { chat: undefined, outcomes };
-  const open = calls.filter((call) => call.status !== "ended");
   for (const call of open) {
     if (call.kind !== "read" || call.status !== "started") continue;
     const id = idOf(run, call);
     const { made, used } = await findAttempts(deps, run.id, id);
     unwritten.set(id, used);
-    if (made) outcomes.set(id, made);
+    if (made && !onlyCharges) outcomes.set(id, made);
   }
   // The model is not called while tool calls are open.
   if (open.length > 0 || run.callId === null) return { chat: undefined, outcomes };

@@ -2,6 +2,7 @@ import { sleep } from "../../../kernel/sleep.ts";
 import type { CallUsage } from "../call-usage.ts";
 import type { Run } from "../run.ts";
 import type { RunChange, WriteRun, Written } from "../run-writer.ts";
+import { addedBytes } from "./limits.rules.ts";
 import { RunStopped } from "./stopped.ts";
 
 type Change = Omit<RunChange, "id" | "ancestors" | "claim" | "holder" | "seq" | "active_ms" | "hold"> & {
@@ -20,10 +21,13 @@ export class RunSession {
   readonly run: Run;
   readonly #write: WriteRun;
   readonly #controller = new AbortController();
+  readonly #leaving = new AbortController();
   readonly #timer: NodeJS.Timeout;
   #seq: number;
   #countedAt = performance.now();
   #activeMs = 0;
+  /** Set by a pause: later time is not active. */
+  #pausedAt: number | undefined;
   #held = 0;
   /** Nothing was written yet, so the hold of an earlier claim is still in place. */
   #isFresh = true;
@@ -34,8 +38,8 @@ export class RunSession {
   readonly unwritten = new Map<string, CallUsage>();
   /** Settles when all calls of the current step have ended. */
   underWay: Promise<unknown> = Promise.resolve();
-  /** Release the run after the current step. */
-  isLeaving = false;
+  /** Bytes of the stored steps and calls. */
+  historyBytes = 0;
 
   constructor(run: Run, write: WriteRun) {
     this.run = run;
@@ -50,11 +54,27 @@ export class RunSession {
   }
 
   get remainingMs(): number {
-    return this.run.timeoutMs - this.run.activeMs - this.#activeMs - (performance.now() - this.#countedAt);
+    return this.run.timeoutMs - this.run.activeMs - this.#activeMs - (this.#now() - this.#countedAt);
+  }
+
+  /** Release the run after the current step. */
+  get isLeaving(): boolean {
+    return this.#leaving.signal.aborted;
   }
 
   stop(reason: RunStopped["reason"]): void {
     if (!this.signal.aborted) this.#controller.abort(new RunStopped(reason));
+  }
+
+  leave(): void {
+    this.#leaving.abort();
+  }
+
+  /** Waits before the run is released, outside of its active time. A stop or `leave` ends the pause. */
+  async pause(milliseconds: number): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#pausedAt = performance.now();
+    await sleep(milliseconds, AbortSignal.any([this.signal, this.#leaving.signal])).catch(() => {});
   }
 
   /** Writes in order. Rejects if the run has another claim. */
@@ -81,7 +101,7 @@ export class RunSession {
   async #writeNow({ holdMore, ...change }: Change): Promise<Written> {
     const { id, ancestors, claim, holder } = this.run;
     const hold = this.#held + (holdMore ?? 0);
-    const now = performance.now();
+    const now = this.#now();
     const active = Math.round(now - this.#countedAt);
     this.#countedAt = now;
     this.#activeMs += active;
@@ -100,11 +120,16 @@ export class RunSession {
       throw this.signal.reason instanceof RunStopped ? this.signal.reason : new RunStopped("lost");
     }
     this.#seq++;
+    this.historyBytes += addedBytes(change);
     this.#isFresh = false;
     this.budget = written.room;
     if (written.held) this.#held = hold;
     if (written.cancel && !change.end) this.stop("cancelled");
     return written;
+  }
+
+  #now(): number {
+    return this.#pausedAt ?? performance.now();
   }
 
   close(): void {

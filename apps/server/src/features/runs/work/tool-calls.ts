@@ -51,7 +51,7 @@ export function secretContext(rootRunId: string, secretId: string): string {
 }
 
 /** The id of a call, stable across claims. */
-export function idOf(run: Run, { step, position }: StoredCall): string {
+export function idOf(run: Pick<Run, "id">, { step, position }: Pick<StoredCall, "step" | "position">): string {
   return `${run.id}-${step}-${position}`;
 }
 

@@ -14,6 +14,7 @@ import { shorten, shortenedEvent, summaryCall, summaryStep } from "./compress.ts
 import { type Conversation, messagesOf } from "./conversation.rules.ts";
 import { cutTooOften, isCutText, joinedText, wholeCalls } from "./cut-answers.rules.ts";
 import { finishCalls } from "./finish-calls.ts";
+import { checkLimits } from "./limits.rules.ts";
 import { type NextCall, nextCall } from "./next-call.rules.ts";
 import { type ContextDeps, openContext, type RunContext } from "./open-context.ts";
 import { prepareCalls } from "./prepare-calls.ts";
@@ -53,7 +54,6 @@ export async function workOnRun(
   history: RunHistory,
   recalled: Recalled,
 ): Promise<WorkEnd> {
-  if (history.run.cancelRequested) session.stop("cancelled");
   session.signal.throwIfAborted();
   const context = await openContext(deps, session, history, recalled);
   return new RunWork(deps, session, history, context, recalled.chat).go(recalled);
@@ -147,10 +147,7 @@ class RunWork {
 
   /** Returns whether the answer is the output. Then one write stores the step and ends the run. */
   async #takeStep(): Promise<boolean> {
-    const { run } = this.#history;
-    if (this.#history.steps.length >= run.maxSteps) {
-      throw new RunFailed("limit_exceeded", `The run did not reach the goal within ${run.maxSteps} steps`);
-    }
+    checkLimits(this.#history, this.#session.historyBytes);
     const recalled = await this.#recalledAnswer();
     if (recalled && this.#summingUp) {
       await this.#storeSummary(recalled, this.#summingUp);
