@@ -193,6 +193,45 @@ describe("toGoogleSchema", () => {
     translated({ $defs: { many: { anyOf: many, properties: { a: { $ref: "#/$defs/many" } } } }, $ref: "#/$defs/many" });
     expect(performance.now() - started).toBeLessThan(15_000);
   });
+
+  // Without a bound these would take minutes, beyond the time limit of a test.
+  const indexes = (count: number) => Array.from({ length: count }, (_, n) => n);
+  const repeated = (part: object) => ({
+    $defs: { a: part },
+    properties: Object.fromEntries(indexes(1900).map((n) => [`p${n}`, { $ref: "#/$defs/a" }])),
+  });
+
+  const wide = (n: number) => ({
+    properties: Object.fromEntries(indexes(250).map((name) => [`p${name}`, { const: n }])),
+  });
+  const described = (n: number) => ({ type: "object", description: `${n}` });
+  const keywords = (count: number) => Object.fromEntries(indexes(count).map((n) => [`x-${n}`, n]));
+  const long = "x".repeat(8_000_000);
+  const beside = (outer: object) => ({
+    properties: { a: { ...outer, anyOf: indexes(100_000).map(() => ({ type: "object" })) } },
+  });
+
+  it.each<[what: string, schema: () => Record<string, unknown>]>([
+    ["a union with many properties", () => ({ anyOf: indexes(1999).map(wide) })],
+    ["references to a long enumeration", () => repeated({ enum: indexes(500_000).map(String) })],
+    ["references to a long keyword", () => repeated({ type: "object", "x-long": long })],
+    ["references to many keywords", () => repeated(keywords(50_000))],
+    ["references to many types", () => repeated({ type: indexes(300_000).map(String) })],
+    ["references to a long constant", () => repeated({ const: { x: long } })],
+    ["references to a long default", () => repeated({ type: "string", default: { x: long } })],
+    ["references to a long part", () => repeated({ allOf: [{ properties: { a: { default: { x: long } } } }] })],
+    ["references to a long reference", () => repeated({ $ref: `#/${"x/".repeat(4_000_000)}` })],
+    ["alternatives beside many keywords", () => beside(keywords(90_000))],
+    ["alternatives beside a long description", () => beside({ description: "x".repeat(80_000) })],
+    [
+      "types beside many keywords",
+      () => ({ properties: { a: { type: indexes(100_000).map(String), ...keywords(90_000) } } }),
+    ],
+    ["many alternatives", () => ({ properties: { a: { anyOf: indexes(200_000).map(described) } } })],
+    ["many parts", () => ({ properties: { a: { allOf: indexes(200_000).map(() => ({ type: "string" })) } } })],
+  ])("ends soon for %s", (_, schema) => {
+    expect(JSON.stringify(toGoogleSchema(schema()).schema).length).toBeLessThan(50_000_000);
+  });
 });
 
 describe("toGoogleParameters", () => {

@@ -1,6 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../../kernel/is-record.ts";
-import { choicesOf, foldObject, isNull, listOf, type PartsLeft, resolveRef } from "../text/folded-object.ts";
+import {
+  chargedJson,
+  choicesOf,
+  foldObject,
+  isNull,
+  listOf,
+  type PartsLeft,
+  resolveRef,
+} from "../text/folded-object.ts";
 import { type Offered, type Restore, wrapped } from "../text/tool-parameters.ts";
 import { fieldsOf, fits, isScalar, isText } from "./schema-fields.ts";
 
@@ -8,8 +16,8 @@ type Schema = Record<string, unknown>;
 
 const deepest = 16;
 const mostParts = 2000;
-/** Long text counts as several parts, because a resolved reference repeats it in many places. */
-const charactersOfPart = 100;
+/** Characters or entries. Long texts and lists count as several parts, because references can repeat them. */
+const sizeOfPart = 100;
 const longestNote = 500;
 
 interface Context {
@@ -63,34 +71,53 @@ function isUnion(schema: Schema): boolean {
 
 function convert(given: unknown, context: Context, depth: number): Written {
   const schema = resolveRef(given, context.root);
-  if (!isRecord(schema)) return asText({}, "any");
+  const { budget } = context;
+  if (!isRecord(schema)) return asText({}, "any", budget);
   const kind = guessedType(schema) === "object" ? "object" : "any";
   // The rest of the schema is left out: arguments are checked against the tool's own schema anyway.
-  if (context.budget.left <= 0) return asText({ type: schema.type }, kind);
-  const { description } = schema;
-  context.budget.left -= 1 + (isText(description) ? description.length / charactersOfPart : 0);
+  if (!isCharged(schema, budget)) return asText(isText(schema.type) ? { type: schema.type } : {}, kind, budget);
   if (depth > deepest || (schema !== given && context.within.includes(schema))) {
-    context.budget.left -= longestNote / charactersOfPart;
-    return asText(schema, kind);
+    budget.left -= longestNote / sizeOfPart;
+    return asText(schema, kind, budget);
   }
   const inner = schema === given ? context : { ...context, within: [...context.within, schema] };
   const next = (part: unknown) => convert(part, inner, depth + 1);
+  // Large copies are made only within the budget: there may be one for each alternative.
+  const nextOf = (copy: (one: unknown) => unknown) => (one: unknown) => next(budget.left > 0 ? copy(one) : one);
   const alternatives = alternativesOf(schema, context);
-  if (Array.isArray(alternatives)) return fromAlternatives(schema, alternatives, next);
-  if (alternatives) return next(alternatives);
-  if (choicesOf(schema)) return choice(schema, choicesOf(schema) ?? []);
-  const types = listOf(Array.isArray(schema.type) ? schema.type : [schema.type]).filter((type) => type !== "null");
-  if (types.length > 1)
+  if (Array.isArray(alternatives)) {
     return fromAlternatives(
       schema,
-      listOf(schema.type).map((type) => ({ ...schema, type })),
-      next,
+      alternatives,
+      nextOf((one) => withOuter(schema, one)),
+      budget,
     );
+  }
+  if (alternatives) return next(alternatives);
+  if (choicesOf(schema)) return choice(schema, choicesOf(schema) ?? [], budget);
+  const types = listOf(Array.isArray(schema.type) ? schema.type : [schema.type]).filter((type) => type !== "null");
+  if (types.length > 1) {
+    return fromAlternatives(
+      schema,
+      listOf(schema.type).map((type) => ({ type })),
+      nextOf((one) => Object.assign({}, schema, one)),
+      budget,
+    );
+  }
   const type = types[0] ?? guessedType(schema);
   const isNullable = schema.nullable === true || listOf(schema.type).includes("null");
-  if (type === "object") return object(schema, isNullable, next);
+  if (type === "object") return object(schema, isNullable, next, budget);
   if (type === "array") return array(schema, isNullable, next);
-  return isScalar(type) ? { schema: fieldsOf(schema, type, isNullable) } : asText(schema, "any");
+  return isScalar(type) ? { schema: fieldsOf(schema, type, isNullable) } : asText(schema, "any", budget);
+}
+
+/** False once the budget is spent. */
+function isCharged(schema: Schema, budget: PartsLeft): boolean {
+  if (budget.left <= 0) return false;
+  const sizes = Object.values(schema).map((value) => (isText(value) || Array.isArray(value) ? value.length : 1));
+  budget.left -= 1 + sizes.reduce((sum, size) => sum + size, 0) / sizeOfPart;
+  chargedJson([schema.default, schema.enum, schema.const], budget);
+  return budget.left >= 0;
 }
 
 /** One merged schema, or a list if the value is one of several. */
@@ -101,17 +128,30 @@ function alternativesOf(schema: Schema, context: Context): Schema | unknown[] | 
     const folded = foldObject(schema, context.root, context.budget);
     if (folded) return { ...folded, ...(listOf(union).some(isNull) && { nullable: true }) };
     const { allOf, ...own } = schema;
-    if (allOf !== undefined)
-      return Object.assign({}, ...listOf(allOf).map((one) => resolveRef(one, context.root)), own);
+    if (allOf !== undefined) return { ...mergedParts(listOf(allOf), context), ...own };
   }
   return Array.isArray(union) ? union : undefined;
 }
 
-function fromAlternatives(schema: Schema, alternatives: readonly unknown[], next: (part: unknown) => Written): Written {
+function mergedParts(parts: readonly unknown[], { root, budget }: Context): Schema {
+  const merged: Schema = {};
+  for (const one of parts) {
+    const part = resolveRef(one, root);
+    if (isRecord(part) && isCharged(part, budget)) Object.assign(merged, part);
+  }
+  return merged;
+}
+
+function fromAlternatives(
+  schema: Schema,
+  alternatives: readonly unknown[],
+  next: (part: unknown) => Written,
+  budget: PartsLeft,
+): Written {
   const real = alternatives.filter((one) => !isNull(one));
   const nullable = real.length < alternatives.length || schema.nullable === true;
-  const written = real.map((one) => next(withOuter(schema, one)));
-  if (written.length === 0 || written.some((one) => one.asText === "any")) return asText(schema, "any");
+  const written = real.map(next);
+  if (written.length === 0 || written.some((one) => one.asText === "any")) return asText(schema, "any", budget);
   const hasText = written.some((one) => one.schema.type === "string" && !one.restore);
   // A value written as text is wrapped if plain text is an alternative: the two look the same.
   const branches = written.map((one) => (one.asText && hasText ? wrapped(one.schema, one.restore) : one));
@@ -121,7 +161,7 @@ function fromAlternatives(schema: Schema, alternatives: readonly unknown[], next
       ? one.anyOf.map((inner: Schema) => ({ schema: inner, restore }))
       : [{ schema: one, restore }],
   );
-  const shared = distinct(flat.map((one) => ({ ...one, schema: within(schema, one.schema, nullable) })));
+  const shared = distinct(distinct(flat).map((one) => ({ ...one, schema: within(schema, one.schema, nullable) })));
   const [only] = shared;
   if (only && shared.length === 1) return { ...written[0], ...only };
   const restore: Restore = (value) => {
@@ -140,7 +180,12 @@ function withOuter({ anyOf, oneOf, description, nullable, default: _, ...outer }
 }
 
 function distinct(offered: readonly Offered[]): Offered[] {
-  return offered.filter((one, n) => offered.findIndex(({ schema }) => isDeepStrictEqual(schema, one.schema)) === n);
+  const byText = new Map<string, Offered>();
+  for (const one of offered) {
+    const text = JSON.stringify(one.schema);
+    if (!byText.has(text)) byText.set(text, one);
+  }
+  return [...byText.values()];
 }
 
 function within(outer: Schema, schema: Schema, nullable: boolean): Schema {
@@ -153,9 +198,11 @@ function within(outer: Schema, schema: Schema, nullable: boolean): Schema {
   };
 }
 
-function object(schema: Schema, isNullable: boolean, next: (part: unknown) => Written): Written {
+function object(schema: Schema, isNullable: boolean, next: (part: unknown) => Written, budget: PartsLeft): Written {
   const { properties } = schema;
-  if (!isRecord(properties) || Object.keys(properties).length === 0) return asText(schema, "object", isNullable);
+  if (!isRecord(properties) || Object.keys(properties).length === 0) {
+    return asText(schema, "object", budget, isNullable);
+  }
   const parts = Object.entries(properties).map(([name, part]) => [name, next(part)] as const);
   const required = listOf(schema.required).filter((name) => Object.hasOwn(properties, String(name)));
   const restores = new Map(parts.flatMap(([name, { restore }]) => (restore ? [[name, restore] as const] : [])));
@@ -188,9 +235,9 @@ function array(schema: Schema, isNullable: boolean, next: (part: unknown) => Wri
 }
 
 /** Gemini supports only enumerations of non-empty strings. */
-function choice(schema: Schema, choices: readonly unknown[]): Written {
+function choice(schema: Schema, choices: readonly unknown[], budget: PartsLeft): Written {
   const real = choices.filter((one) => one !== null);
-  if (real.length === 0) return asText(schema, "any");
+  if (real.length === 0) return asText(schema, "any", budget);
   const written = fieldsOf({ ...schema, default: undefined }, "string", real.length < choices.length);
   if (real.includes("")) {
     const note = `One of: ${JSON.stringify(choices).slice(0, longestNote)}`;
@@ -207,12 +254,12 @@ function choice(schema: Schema, choices: readonly unknown[]): Written {
 }
 
 /** The model writes the value as JSON text. */
-function asText(schema: Schema, kind: "object" | "any", isNullable = false): Written {
+function asText(schema: Schema, kind: "object" | "any", budget: PartsLeft, isNullable = false): Written {
   const { description: _, title, default: __, ...rest } = schema;
   const isFree = [{}, { type: "object" }, { type: "object", additionalProperties: true }].some((one) =>
     isDeepStrictEqual(rest, one),
   );
-  const details = isFree ? "" : ` Its JSON Schema: ${JSON.stringify(rest).slice(0, longestNote)}`;
+  const details = isFree ? "" : ` Its JSON Schema: ${chargedJson(rest, budget).slice(0, longestNote)}`;
   const note = `A JSON ${kind === "object" ? "object" : "value"}, written as text.${details}`;
   const description = [schema.description, note].filter(isText).join("\n");
   return {

@@ -1,10 +1,10 @@
-import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../../kernel/is-record.ts";
 
 type Schema = Record<string, unknown>;
 
 interface Parts {
-  properties: Map<string, unknown[]>;
+  /** The different schemas of each property, by their JSON text. */
+  properties: Map<string, Map<string, unknown>>;
   required: Set<string>;
 }
 
@@ -13,8 +13,19 @@ export interface PartsLeft {
   left: number;
 }
 
+interface Fold {
+  root: unknown;
+  budget: PartsLeft;
+  /** JSON text of property schemas. References can lead to the same large one many times. */
+  texts: Map<unknown, string>;
+}
+
 const deepest = 8;
 const mostParts = 2000;
+/** Properties and other entries count too: references can multiply them. */
+const entriesOfPart = 20;
+/** Characters of JSON text. */
+const jsonOfPart = 10_000;
 const longestNote = 2000;
 const unions = { anyOf: "at least one", oneOf: "exactly one" } as const;
 /** Keywords that a list of properties cannot express. */
@@ -27,15 +38,17 @@ const combining = new Set(["$ref", "allOf", "anyOf", "oneOf", "not", "if", "then
  */
 export function foldObject(given: unknown, root: unknown, budget: PartsLeft = { left: mostParts }): Schema | undefined {
   const schema = resolveRef(given, root);
-  const parts = partsOf(schema, root, budget, 0);
+  const fold: Fold = { root, budget, texts: new Map() };
+  const parts = partsOf(schema, fold, 0);
   if (!parts || !isRecord(schema)) return undefined;
   const plain = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !combining.has(keyword)));
-  const description = [schema.description, ...notesOf(schema, root)].filter((text) => typeof text === "string");
-  const properties = Object.fromEntries([...parts.properties].map(([name, schemas]) => [name, oneOfAll(schemas)]));
+  const description = [schema.description, ...notesOf(schema, fold)].filter((text) => typeof text === "string");
+  const properties = Object.fromEntries(
+    [...parts.properties].map(([name, schemas]) => [name, oneOfAll([...schemas.values()])]),
+  );
   const required = [...parts.required].filter((name) => Object.hasOwn(properties, name));
   // `additionalProperties: false` would exclude the properties of the alternatives.
-  const isOpen =
-    Object.keys(properties).length > Object.keys(isRecord(plain.properties) ? plain.properties : {}).length;
+  const isOpen = Object.keys(properties).length > Object.keys(propertiesOf(plain)).length;
   return {
     ...plain,
     type: "object",
@@ -46,35 +59,79 @@ export function foldObject(given: unknown, root: unknown, budget: PartsLeft = { 
   };
 }
 
-function partsOf(given: unknown, root: unknown, budget: PartsLeft, depth: number): Parts | undefined {
-  const schema = resolveRef(given, root);
-  if (!isRecord(schema) || depth > deepest || budget.left-- <= 0 || !mayBeObject(schema)) return undefined;
-  const parts: Parts = { properties: new Map(), required: new Set(listOf(schema.required).map(String)) };
-  addProperties(parts, isRecord(schema.properties) ? schema.properties : {});
-  for (const one of listOf(schema.allOf)) {
-    const more = partsOf(one, root, budget, depth + 1);
-    if (!more) return undefined;
-    for (const [name, schemas] of more.properties) addSchemas(parts, name, schemas);
-    for (const name of more.required) parts.required.add(name);
+function partsOf(given: unknown, fold: Fold, depth: number): Parts | undefined {
+  const schema = resolveRef(given, fold.root);
+  if (!isRecord(schema) || depth > deepest || !mayBeObject(schema) || !isCharged(schema, fold.budget)) return undefined;
+  const parts: Parts = { properties: new Map(), required: new Set(namesIn(schema.required)) };
+  for (const [name, one] of Object.entries(propertiesOf(schema))) {
+    addSchemas(parts, name, new Map([[textOf(one, fold), one]]));
+  }
+  const composed = partsOfAll(listOf(schema.allOf), fold, depth + 1);
+  if (!composed) return undefined;
+  for (const one of composed) {
+    addProperties(parts, one);
+    for (const name of one.required) parts.required.add(name);
   }
   for (const keyword of Object.keys(unions)) {
     const alternatives = listOf(schema[keyword]).filter((one) => !isNull(one));
-    const found = alternatives.map((one) => partsOf(one, root, budget, depth + 1)).filter((one) => one !== undefined);
-    if (found.length < alternatives.length) return undefined;
-    for (const one of found) for (const [name, schemas] of one.properties) addSchemas(parts, name, schemas);
+    const found = partsOfAll(alternatives, fold, depth + 1);
+    if (!found) return undefined;
+    for (const one of found) addProperties(parts, one);
     const [first, ...others] = found.map(({ required }) => required);
     for (const name of first ?? []) if (others.every((required) => required.has(name))) parts.required.add(name);
   }
   return parts;
 }
 
-function addProperties(parts: Parts, properties: Schema): void {
-  for (const [name, schema] of Object.entries(properties)) addSchemas(parts, name, [schema]);
+/** Undefined if one of them may be something other than an object. */
+function partsOfAll(schemas: readonly unknown[], fold: Fold, depth: number): Parts[] | undefined {
+  const all: Parts[] = [];
+  for (const one of schemas) {
+    const parts = partsOf(one, fold, depth);
+    if (!parts) return undefined;
+    all.push(parts);
+  }
+  return all;
 }
 
-function addSchemas({ properties }: Parts, name: string, schemas: readonly unknown[]): void {
-  const known = properties.get(name) ?? [];
-  properties.set(name, [...known, ...schemas.filter((one) => !known.some((other) => isDeepStrictEqual(one, other)))]);
+/** False once the budget is spent. */
+function isCharged(schema: Schema, budget: PartsLeft): boolean {
+  if (budget.left <= 0) return false;
+  const lists = [Object.keys(propertiesOf(schema)), schema.required, schema.allOf, schema.anyOf, schema.oneOf];
+  const entries = lists.reduce<number>((sum, list) => sum + listOf(list).length, 0);
+  budget.left -= 1 + entries / entriesOfPart;
+  return budget.left >= 0;
+}
+
+/** JSON text, which counts too: references can lead to the same large value many times. */
+export function chargedJson(value: unknown, budget: PartsLeft): string {
+  const json = JSON.stringify(value);
+  budget.left -= json.length / jsonOfPart;
+  return json;
+}
+
+function propertiesOf({ properties }: Schema): Schema {
+  return isRecord(properties) ? properties : {};
+}
+
+function addProperties(parts: Parts, { properties }: Parts): void {
+  for (const [name, schemas] of properties) addSchemas(parts, name, schemas);
+}
+
+function addSchemas({ properties }: Parts, name: string, schemas: ReadonlyMap<string, unknown>): void {
+  const known = properties.get(name) ?? new Map<string, unknown>();
+  for (const [text, one] of schemas) known.set(text, one);
+  properties.set(name, known);
+}
+
+function textOf(schema: unknown, { texts, budget }: Fold): string {
+  const text = texts.get(schema) ?? chargedJson(schema, budget);
+  texts.set(schema, text);
+  return text;
+}
+
+function namesIn(required: unknown): string[] {
+  return listOf(required).filter((name) => typeof name === "string");
 }
 
 /** Constants that distinguish alternatives become one enum. */
@@ -104,23 +161,36 @@ export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-function notesOf(schema: Schema, root: unknown): string[] {
+function notesOf(schema: Schema, fold: Fold): string[] {
   return Object.entries(unions)
     .filter(([keyword]) => listOf(schema[keyword]).length > 0)
     .map(([keyword, many]) => {
-      const alternatives = listOf(schema[keyword]).map((one) => resolveRef(one, root));
-      return `It must match ${many} of these schemas: ${JSON.stringify(alternatives).slice(0, longestNote)}`;
+      const alternatives = startOfJson(listOf(schema[keyword]), fold);
+      return `It must match ${many} of these schemas: ${alternatives}`;
     });
+}
+
+/** Writes no more than the note has, because references can repeat a large schema. */
+function startOfJson(alternatives: readonly unknown[], { root, budget }: Fold): string {
+  let json = "";
+  for (const one of alternatives) {
+    json += `${json === "" ? "[" : ","}${chargedJson(resolveRef(one, root) ?? null, budget)}`;
+    if (json.length > longestNote) break;
+  }
+  return `${json}]`.slice(0, longestNote);
 }
 
 /** Bounds chains of references, which may be circular. */
 const mostHops = 8;
+/** Characters. Every part of a schema may lead to the same reference. */
+const longestRef = 1000;
 
 /** Follows local references. Undefined if the target does not exist. */
 export function resolveRef(given: unknown, root: unknown): unknown {
   let schema = given;
   for (let hops = 0; hops < mostHops; hops++) {
     if (!isRecord(schema) || typeof schema.$ref !== "string" || !/^#(?:\/|$)/.test(schema.$ref)) return schema;
+    if (schema.$ref.length > longestRef) return undefined;
     schema = at(root, schema.$ref.split("/").slice(1));
   }
   return undefined;

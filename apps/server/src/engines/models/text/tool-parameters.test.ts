@@ -74,4 +74,44 @@ describe("objectParameters", () => {
     objectParameters({ $ref: "#/$defs/many", $defs: { many: { anyOf: many } } });
     expect(performance.now() - started).toBeLessThan(15_000);
   });
+
+  // Without a bound these would take minutes, beyond the time limit of a test.
+  const indexes = (count: number) => Array.from({ length: count }, (_, n) => n);
+  const wide = (count: number, part: (n: number) => object) => ({
+    properties: Object.fromEntries(indexes(count).map((n) => [`p${n}`, part(n)])),
+  });
+
+  const references = (part: object) => ({
+    anyOf: indexes(1500).map(() => ({ $ref: "#/$defs/a" })),
+    $defs: { a: part },
+  });
+
+  it.each<[what: string, schema: () => Record<string, unknown>]>([
+    ["many properties", () => ({ anyOf: indexes(1999).map((n) => wide(250, () => ({ const: n }))) })],
+    ["references to many properties", () => references(wide(50_000, () => ({})))],
+    ["references to many required names", () => references({ required: indexes(200_000).map(String) })],
+    ["references to many nulls", () => references({ anyOf: indexes(200_000).map(() => ({ type: "null" })) })],
+  ])("does not fold a union with %s", (_, schema) => {
+    expect(objectParameters(schema()).schema.required).toEqual(["value"]);
+  });
+
+  it("folds nested parts with many properties of one name", () => {
+    const nested = (levels: number, n: number): object =>
+      levels === 0 ? wide(20, () => ({ const: n })) : { allOf: [nested(levels - 1, n)] };
+    const { schema } = objectParameters({ anyOf: indexes(180).map((n) => nested(6, n)) });
+    expect(schema.properties).toMatchObject({ p19: { enum: indexes(180) } });
+  });
+
+  it("describes alternatives that repeat a large schema by their start", () => {
+    const large = wide(1, () => ({ description: "x".repeat(1_000_000) }));
+    const { schema } = objectParameters(references(large));
+    expect(schema.properties).toEqual(large.properties);
+    expect(String(schema.description).length).toBeLessThan(3000);
+  });
+
+  it("lists equal alternatives once, also if one is a reference", () => {
+    const part = { properties: { x: { type: "string", minLength: 1 } } };
+    const anyOf = [{ $ref: "#/$defs/p" }, { $ref: "#/$defs/p" }, structuredClone(part), a];
+    expect(objectParameters({ anyOf, $defs: { p: part } }).schema.properties).toMatchObject(part.properties);
+  });
 });
