@@ -81,3 +81,15 @@ test.each([
   expect([400, 502]).toContain(status);
   expect(answer.error.message).toEqual(expect.any(String));
 });
+
+test("an upstream that answers with more calls than can be used is a 502", async () => {
+  const calls = (count: number) => Array.from({ length: count }, (_, n) => ({ id: `${n}` }));
+  const whole = { choices: [{ index: 0, message: { tool_calls: calls(300_000) }, finish_reason: "tool_calls" }] };
+  platform.native.play(({ response }) => {
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(whole));
+  });
+  expect((await ask("native")).status).toBe(502);
+  const delta = { tool_calls: calls(60_000) };
+  platform.native.play(sending({ choices: [{ index: 0, delta, finish_reason: "tool_calls" }] }, "[DONE]"));
+  expect((await ask("native", { stream: true })).status).toBe(502);
+});

@@ -119,6 +119,31 @@ describe("oddities of servers with OpenAI's protocol", () => {
       expect(pieces.every(({ index }) => index < 2)).toBe(true);
     });
 
+    const askWhole = (tool_calls: object[]) => {
+      const whole = JSON.stringify({ choices: [{ message: { tool_calls }, finish_reason: "tool_calls" }] });
+      bench.play(({ response }) => void response.writeHead(200, { "content-type": "application/json" }).end(whole));
+      const body = { messages: [{ role: "user", content: "Hi" }] };
+      return bench.chat({ native: { protocol: "openai-chat", stream: false, body } });
+    };
+    const many = (count: number, part: (n: number) => object) => Array.from({ length: count }, (_, n) => part(n));
+
+    it("are an error if they are too many", async () => {
+      const failure = { type: "downstream_service_error" };
+      await expect(askWhole(many(300_000, (n) => ({ id: `${n}` })))).rejects.toMatchObject(failure);
+      bench.play(streaming(delta({ tool_calls: many(60_000, (n) => ({ id: `${n}` })) }), called, "[DONE]"));
+      await expect(bench.chat()).rejects.toMatchObject(failure);
+    });
+
+    it("are read in the time of their length, however many parts continue one", async () => {
+      const begun = { index: 0, id: "a", function: { name: "one", arguments: `{"x":"${"y".repeat(4_000_000)}` } };
+      const more = { index: 0, id: "b", function: { name: "one" } };
+      const { toolCalls } = await askWhole([begun, ...many(200_000, () => more)]);
+      expect(toolCalls.map(({ id }) => id)).toEqual(["a"]);
+      const others = many(1000, (n) => ({ index: n, id: `${n}`, function: { name: "one" } }));
+      const last = await askWhole([...others, ...many(500_000, () => ({ index: 0 }))]);
+      expect(last.toolCalls).toHaveLength(1000);
+    });
+
     it("are an end by tool calls, whatever the finish reason says", async () => {
       bench.play(streaming(call({ index: 0, id: "a", function: one }), end, "[DONE]"));
       expect((await bench.chat()).stop).toBe("tool_calls");

@@ -8,6 +8,7 @@ import type { TextRequest } from "../text/request.ts";
 import type { StreamReader } from "../text/stream.ts";
 import { restoreOf } from "../text/tool-parameters.ts";
 import { refusedContent, UpstreamFailure } from "../upstream.ts";
+import { ArrivingCalls } from "./arriving-calls.ts";
 import { type OpenAiChatOpaque, readContent, thoughtFields } from "./chat-thoughts.ts";
 import { usageOf } from "./chat-usage.ts";
 
@@ -36,8 +37,7 @@ export class OpenAiReader implements StreamReader {
   /** Thoughts are sent back in the field in which they arrived. */
   #thoughtField: OpenAiChatOpaque["field"] | undefined;
   #thoughts = "";
-  /** The upstream's index of each call. */
-  readonly #indexes = new Map<ArrivingToolCall, unknown>();
+  readonly #calls = new ArrivingCalls();
   readonly #repeated = new RepeatedEvent((data) => onlyText(eventJson(data)));
 
   constructor(answer: TextAnswer, request: TextRequest, owner: Owner) {
@@ -121,33 +121,21 @@ export class OpenAiReader implements StreamReader {
     const name = typeof given.name === "string" ? given.name : "";
     const json = typeof given.arguments === "string" ? given.arguments : argumentsJson(given.arguments);
     const index = part.index ?? undefined;
-    const known = this.#continuedCall(index, id, name);
-    if (known) {
-      if (known.name === "") this.#nameCall(known, name);
-      return this.#answer.addArguments(known, json);
-    }
-    const call: ArrivingToolCall = { id: id ?? `call_${crypto.randomUUID()}`, name: "", json: "" };
-    this.#nameCall(call, name);
-    this.#indexes.set(call, index);
-    return after(this.#answer.startCall(call), () => this.#answer.addArguments(call, json));
+    const known = this.#calls.continued(index, id, name);
+    const call = known ?? this.#newCall(id, name);
+    if (!known) this.#calls.add(call, index);
+    else if (known.name === "" && name !== "") this.#answer.nameCall(known, { name, restore: this.#restoreOf(name) });
+    this.#calls.readArguments(call, json);
+    const pause = known ? undefined : this.#answer.startCall(call);
+    return after(pause, () => this.#answer.addArguments(call, json));
   }
 
-  #nameCall(call: ArrivingToolCall, name: string): void {
-    call.name = name;
-    call.restore = restoreOf(name, this.#request);
+  #newCall(id: string | undefined, name: string): ArrivingToolCall {
+    return { id: id ?? `call_${crypto.randomUUID()}`, name, json: "", restore: this.#restoreOf(name) };
   }
 
-  /**
-   * Some servers send no index, or the index 0 for every call. Without one, an id or else the last call is continued. A
-   * name with another id, or without any id, starts a new call if the arguments of the call before are complete.
-   */
-  #continuedCall(index: unknown, id: string | undefined, name: string): ArrivingToolCall | undefined {
-    const { toolCalls } = this.#answer;
-    if (index === undefined && id !== undefined) return toolCalls.find((call) => call.id === id);
-    const call = index === undefined ? toolCalls.at(-1) : toolCalls.findLast((one) => this.#indexes.get(one) === index);
-    if (!call || name === "" || call.name === "") return call;
-    const isOther = id === undefined ? index === undefined : id !== call.id;
-    return isOther && isJson(call.json) ? undefined : call;
+  #restoreOf(name: string) {
+    return restoreOf(name, this.#request);
   }
 
   #finish(reason: string, stopText: unknown): void {
@@ -180,13 +168,4 @@ function onlyText(chunk: Record<string, unknown>): string | undefined {
 
 function argumentsJson(given: unknown): string {
   return isRecord(given) ? argumentsText(given) : "";
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

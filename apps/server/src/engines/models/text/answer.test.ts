@@ -63,3 +63,31 @@ describe("a submitted answer", () => {
     expect(handedIn("", true)).toEqual({ text: "", calls: 0, stop: "length" });
   });
 });
+
+describe("calls", () => {
+  const tooMuch = expect.objectContaining({ type: "downstream_service_error" });
+  const thrownBy = (work: () => unknown) => {
+    try {
+      work();
+    } catch (error) {
+      return error;
+    }
+  };
+
+  test("are bounded in number", () => {
+    const answer = new TextAnswer({});
+    for (let n = 0; n < 1024; n++) void answer.startCall(arriving());
+    expect(thrownBy(() => answer.startCall(arriving()))).toEqual(tooMuch);
+  });
+
+  test("count with their ids and names", () => {
+    const long = "x".repeat(5 * 1024 * 1024);
+    const answer = new TextAnswer({});
+    void answer.startCall({ ...arriving(), id: long });
+    expect(thrownBy(() => answer.startCall(arriving("", long)))).toEqual(tooMuch);
+    const unnamed = new TextAnswer({});
+    const call = arriving("", "");
+    void unnamed.startCall({ ...call, id: long });
+    expect(thrownBy(() => unnamed.nameCall(call, { name: long, restore: undefined }))).toEqual(tooMuch);
+  });
+});

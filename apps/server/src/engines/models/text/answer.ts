@@ -26,8 +26,9 @@ export interface ReportedUsage {
   googleUsage?: Record<string, unknown>;
 }
 
-/** Bounds the memory that an upstream can fill with text, reasoning and arguments. */
+/** Bounds the memory that an upstream can fill with text, reasoning and calls. */
 const longestAnswer = 8 * 1024 * 1024;
+const mostCalls = 1024;
 
 type Receiver = Pick<ChatCall, "onText" | "onReasoning" | "onToolCall" | "onBegun" | "responseSchema">;
 
@@ -70,9 +71,17 @@ export class TextAnswer {
   }
 
   startCall(call: ArrivingToolCall): Pause {
-    if (this.#length === 0) this.#call.onBegun?.();
+    this.#grow(call.id + call.name);
+    if (this.toolCalls.length >= mostCalls) throw broken(new Error("The upstream's answer has too many tool calls"));
     this.toolCalls.push(call);
     return this.#show(call);
+  }
+
+  /** For servers that send the name after the id. */
+  nameCall(call: ArrivingToolCall, { name, restore }: Pick<ArrivingToolCall, "name" | "restore">): void {
+    this.#grow(name);
+    call.name = name;
+    call.restore = restore;
   }
 
   addArguments(call: ArrivingToolCall, fragment: string): Pause {
