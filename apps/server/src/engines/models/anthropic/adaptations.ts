@@ -1,6 +1,7 @@
 import { isRecord } from "../../../kernel/is-record.ts";
 import type { ChatMessage, ReasoningEffort } from "../chat.ts";
 import { listOf } from "../text/folded-object.ts";
+import { refusesField } from "../text/refusals.rules.ts";
 import type { TextRequest } from "../text/request.ts";
 import type { UpstreamFailure } from "../upstream.ts";
 
@@ -16,13 +17,18 @@ export function createAdaptations(): Adaptations {
   return { thinking: "budget", takesSampling: true };
 }
 
-const namesSampling = /\b(?:temperature|top_p|top_k)\b/;
+const samplingFields = ["temperature", "top_p", "top_k"];
+/** Refusals of what is sent beside thoughts, by a model that thinks. */
+const saysThinking = /thinking\W{0,2} (?:mode )?is enabled/i;
 
+/** All callers of the model share what is learned, so refused values and combinations are not learned. */
 export function learnFrom({ status, body }: UpstreamFailure, request: TextRequest, learned: Adaptations): void {
-  if (status !== 400 || request.native) return;
-  const content = JSON.stringify([request.messages, request.tools ?? []]);
-  if (namesSampling.test(body) && !namesSampling.test(content)) learned.takesSampling = false;
-  if (request.reasoningEffort === undefined || !/\bthinking\b/.test(body)) return;
+  if (status !== 400 || request.native || saysThinking.test(body)) return;
+  const content = JSON.stringify([request.messages, request.tools ?? [], Object.values(request.extra ?? {})]);
+  if (samplingFields.some((field) => !content.includes(field) && refusesField(body, field))) {
+    learned.takesSampling = false;
+  }
+  if (request.reasoningEffort === undefined || !refusesField(body, "thinking")) return;
   learned.thinking = learned.thinking === "budget" && /\badaptive\b/.test(body) ? "adaptive" : "none";
 }
 

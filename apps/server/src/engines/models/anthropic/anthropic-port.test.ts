@@ -71,6 +71,17 @@ describe("anthropic chat port", () => {
     expect(version(2)).toBe(current);
   });
 
+  it.each([
+    "top_p: range: 0..1",
+    "`temperature` and `top_p` cannot both be specified for this model. Please use only one.",
+  ])("still sends sampling after a refused value: %s", async (told) => {
+    bench.play(refusing(400, told), answering({ text: ["ok"], usage }));
+    const call = bench.chat({ temperature: 0.5, extra: { top_p: 7 } });
+    await expect(call).rejects.toMatchObject({ type: "downstream_service_error" });
+    await bench.chat({ temperature: 0.5 });
+    expect(bench.sent(1)).toMatchObject({ temperature: 0.5 });
+  });
+
   it.each<[choice: ChatCall["toolChoice"], written: object]>([
     [undefined, { type: "auto", disable_parallel_tool_use: true }],
     ["required", { type: "any", disable_parallel_tool_use: true }],
@@ -107,6 +118,22 @@ describe("anthropic chat port", () => {
       bench.play(refusing(400, "thinking: this model does not support thinking"), answering({ text: ["ok"], usage }));
       await bench.chat({ reasoningEffort: "high", maxTokens: 10_000 });
       expect(bench.sent(1)).not.toHaveProperty("thinking");
+    });
+
+    it.each([
+      "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024",
+      "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. " +
+        "When `thinking` is enabled, a final `assistant` message must start with a thinking block",
+      "messages.1.content.0: Invalid `signature` in `thinking` block",
+      "`top_k` is not supported when thinking is enabled",
+    ])("and sampling stay after another refusal: %s", async (told) => {
+      bench.play(refusing(400, told), answering({ text: ["ok"], usage }));
+      const thinking = { reasoningEffort: "high", maxTokens: 10_000 } as const;
+      await expect(bench.chat(thinking)).rejects.toMatchObject({ type: "downstream_service_error" });
+      await bench.chat(thinking);
+      expect(bench.sent(1)).toHaveProperty("thinking");
+      await bench.chat({ temperature: 0.5 });
+      expect(bench.sent(2)).toMatchObject({ temperature: 0.5 });
     });
 
     it("continues after tool results if the thoughts before the calls are known", async () => {

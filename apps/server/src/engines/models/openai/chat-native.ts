@@ -24,17 +24,15 @@ export function nativeBody(
 function limitFields(
   given: Record<Adaptations["maxTokensField"], unknown>,
   maxTokens: number | undefined,
-  { maxTokensField }: Adaptations,
+  { maxTokensField, refusedLimits }: Adaptations,
 ): Record<string, unknown> {
   const { max_tokens: older, max_completion_tokens: newer } = given;
   if (older == null && newer == null) return { [maxTokensField]: maxTokens };
-  const isRenamed = maxTokensField === "max_completion_tokens";
   const bounded = (limit: unknown) => {
     if (limit == null) return undefined;
     return typeof limit === "number" && (maxTokens === undefined || limit < maxTokens) ? limit : maxTokens;
   };
-  return {
-    max_tokens: isRenamed ? undefined : bounded(older),
-    max_completion_tokens: bounded(isRenamed ? (newer ?? older) : newer),
-  };
+  if (maxTokensField === "max_completion_tokens") return { max_completion_tokens: bounded(newer ?? older) };
+  if (refusedLimits.has("max_completion_tokens")) return { max_tokens: bounded(newer ?? older) };
+  return { max_tokens: bounded(older), max_completion_tokens: bounded(newer) };
 }

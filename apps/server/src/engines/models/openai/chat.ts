@@ -80,7 +80,7 @@ export function createOpenAiChat(options: OpenAiChatOptions): ModelDriver & Chat
       explain: (status, body) => (status === 400 && namesRefusal(body) ? refusal(body, mask) : undefined),
     }),
     read: (answer, request) => new OpenAiReader(answer, request, { mask, server }),
-    adapt: (failure, request) => learnFrom(failure, request, learned),
+    adapt: (failure, request, sentBody) => learnFrom(failure, request, sentBody, learned),
   };
   return createTextBackend(protocol, options);
 }

@@ -20,10 +20,10 @@ import { type StreamReader, streamUpstream } from "./stream.ts";
 export interface TextProtocol {
   /** Set if native requests of this protocol are accepted: they are in `native` of a request. */
   readonly native?: Protocol;
-  write(request: TextRequest): Pick<UpstreamCall, "url" | "headers" | "body" | "explain">;
+  write(request: TextRequest): Pick<UpstreamCall, "url" | "headers" | "explain"> & { body: string };
   read(answer: TextAnswer, request: TextRequest): StreamReader;
   /** For servers that refuse a part of the protocol: records the refusal, so that the next `write` differs. */
-  adapt?(failure: UpstreamFailure, request: TextRequest): void;
+  adapt?(failure: UpstreamFailure, request: TextRequest, sentBody: string): void;
   readonly enforcesSchema: boolean;
   /** True if an answer can be bound to JSON without a schema. */
   readonly hasJsonMode?: boolean;
@@ -131,7 +131,7 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
     } catch (error) {
       const refusal = error instanceof Fault ? error.cause : undefined;
       if (!protocol.adapt || reader?.delivered || !(refusal instanceof UpstreamFailure)) throw error;
-      protocol.adapt(refusal, request);
+      protocol.adapt(refusal, request, written.body);
       // A concurrent call may have recorded the same refusal, so compare the requests instead of the adaptations.
       if (protocol.write(request).body === written.body) throw error;
       return send(exchange);
