@@ -16,6 +16,7 @@ import {
   announceChange,
   findOwnerId,
   isTakenDown,
+  keepPrivate,
   lockModel,
   markRestored,
   markTakenDown,
@@ -88,6 +89,7 @@ export async function patchModel(
     throwIfAny(withFurther(issues, backendsIssues(whole, before, rights, context.builtins)));
     if (!manifest) throw new Error("invalid manifest without an issue");
     if (stored.model.takenDown && manifest.visibility === "public") throw takenDownConflict("model");
+    if (Object.hasOwn(body, "visibility") && manifest.visibility === "private") await keepPrivate(tx, stored.model.id);
     const after = isDeepStrictEqual(manifest, before)
       ? stored.model
       : await updateModel(tx, stored.model.id, manifest, stored.seeded);

@@ -16,7 +16,7 @@ import {
 } from "./import-store.ts";
 import { checkManifest, reseeded } from "./manifest.rules.ts";
 import { recordModel } from "./record-model.ts";
-import { isTakenDown, lockModel, updateModel, upsertModel } from "./store.ts";
+import { isTakenDown, keepPrivate, lockModel, updateModel, upsertModel } from "./store.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -75,7 +75,8 @@ async function create(tx: Transaction, wanted: ModelImport, base: Base): Promise
   const { ownerId } = wanted.origin;
   const isHidden = await isTakenDown(tx, ownerId, name);
   if (isHidden && wanted.chosen.visibility === "public") return failed(takenDownConflict("model").message);
-  const stored = await upsertModel(tx, ownerId, name, isHidden ? { ...manifest, visibility: "private" } : manifest);
+  const hidden: Manifest = isHidden ? { ...manifest, visibility: "private" } : manifest;
+  const stored = await upsertModel(tx, ownerId, name, hidden, manifest.visibility);
   if (stored.version !== 1) throw takenNow(`${wanted.origin.owner}/${name}`);
   await rememberImport(tx, stored.id, wanted.origin, shipped.manifest);
   await recordModel(tx, "model.import", { after: stored });
@@ -95,6 +96,7 @@ async function update(tx: Transaction, wanted: ModelImport, base: Base, named: N
   const { manifest, issues } = checkManifest(name, merged);
   if (!manifest) return failed(sentenceOf(issues));
   const kept = keptFields(manifest, shipped.manifest, wanted.chosen);
+  if (wanted.chosen.visibility === "private") await keepPrivate(tx, model.id);
   const isChanged = !isDeepStrictEqual(manifest, model.manifest);
   const after = isChanged ? await updateModel(tx, model.id, manifest, locked.seeded) : model;
   if (isChanged || !isDeepStrictEqual(named.imported, shipped.manifest)) {

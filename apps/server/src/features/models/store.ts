@@ -98,6 +98,13 @@ export async function markRestored(tx: Transaction, { id, manifest }: Model): Pr
     where id = ${id}`;
 }
 
+/** The owner's choice while the model is taken down: a restore does not publish it. */
+export async function keepPrivate(tx: Transaction, id: string): Promise<void> {
+  await tx`
+    update models set taken_down = taken_down || ${tx.json({ visibility: "private" })}
+    where id = ${id} and taken_down is not null`;
+}
+
 export async function announceChange(tx: Transaction, endpointId: string): Promise<void> {
   await tx`select pg_notify(${changesChannel}, ${endpointId})`;
 }
@@ -105,14 +112,22 @@ export async function announceChange(tx: Transaction, endpointId: string): Promi
 /** Usernames never change. */
 const usernameOf = (sql: Sql, id: string) => sql`(select username from users where id = ${id})`;
 
-/** Version 1 means that the model was created. */
-export async function upsertModel(tx: Transaction, ownerId: string, name: string, manifest: Manifest): Promise<Model> {
+/** Version 1 means that the model was created. `restored`: the visibility after a take-down that is in force. */
+export async function upsertModel(
+  tx: Transaction,
+  ownerId: string,
+  name: string,
+  manifest: Manifest,
+  restored = manifest.visibility,
+): Promise<Model> {
   const [row] = await tx<ModelRow[]>`
     with m as (
       insert into models (owner_id, owner, name, manifest, taken_down)
-      values (${ownerId}, ${usernameOf(tx, ownerId)}, ${name}, ${asJson(tx, manifest)}, ${takenDownOf(tx, ownerId, name)})
+      values (${ownerId}, ${usernameOf(tx, ownerId)}, ${name}, ${asJson(tx, manifest)},
+        ${takenDownOf(tx, ownerId, name)} || ${tx.json({ visibility: restored })})
       on conflict (owner_id, name) where retired_at is null
-        do update set manifest = excluded.manifest, seeded = null, version = models.version + 1, updated_at = now()
+        do update set manifest = excluded.manifest, seeded = null, version = models.version + 1, updated_at = now(),
+          taken_down = models.taken_down || ${tx.json({ visibility: restored })}
       returning *
     ), slots as (
       insert into model_slots (model_id) select id from m on conflict do nothing

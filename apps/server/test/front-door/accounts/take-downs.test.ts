@@ -91,10 +91,31 @@ describe("a model", () => {
       expect((await call("GET", at, owner)).body).toMatchObject({ taken_down: mark });
     }
 
-    expect(await admin.takeDowns.restoreModel("owner/weather")).toMatchObject({ visibility: "public" });
-    expect(await statusOf("GET", at, other)).toBe(200);
+    expect(await admin.takeDowns.restoreModel("owner/weather")).toMatchObject({ taken_down: null });
     expect(await statusOf("PUT", at, owner, manifest)).toBe(200);
+    expect(await statusOf("GET", at, other)).toBe(200);
   });
+
+  const hidden = { ...manifest, visibility: "private" };
+  test.each<[what: string, steps: [method: string, json?: object][], restored: "public" | "private"]>([
+    ["untouched", [], "public"],
+    ["with another title", [["PATCH", { title: "Rain" }]], "public"],
+    ["deleted and created as private", [["DELETE"], ["PUT", hidden]], "private"],
+    ["replaced by a private one", [["PUT", hidden]], "private"],
+    ["set to private", [["PATCH", { visibility: "private" }]], "private"],
+  ])(
+    "that was public and is %s: a restore gives it the visibility that its owner wants",
+    async (_, steps, restored) => {
+      const name = `restored-${crypto.randomUUID()}`;
+      const path = `/api/v1/owner/${name}`;
+      expect(await statusOf("PUT", path, owner, manifest)).toBe(201);
+      await admin.takeDowns.model(`owner/${name}`, reason);
+      for (const [method, json] of steps) expect(await statusOf(method, path, owner, json)).toBeLessThan(300);
+      await admin.takeDowns.model(`owner/${name}`, "Still.");
+      expect(await admin.takeDowns.restoreModel(`owner/${name}`)).toMatchObject({ visibility: restored });
+      expect(await statusOf("GET", path, other)).toBe(restored === "public" ? 200 : 403);
+    },
+  );
 
   test("that is built in must be deleted or deactivated instead", async () => {
     await expect(admin.takeDowns.model("gantry/image", reason)).rejects.toMatchObject({ status: 409 });
