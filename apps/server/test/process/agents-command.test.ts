@@ -219,11 +219,10 @@ test("Ctrl+C cancels a run that the command started, and only leaves one that it
   started.child.kill("SIGINT");
   await new Promise((resolve) => setTimeout(resolve, 30));
   started.child.kill("SIGINT");
-  expect(await started.ended).toMatchObject({
-    code: 130,
-    stdout: "",
-    stderr: expect.stringContaining("was cancelled"),
-  });
+  const { code, ...printed } = await started.ended;
+  expect(printed).toEqual({ stdout: "", stderr: expect.stringContaining("was cancelled") });
+  // A signal that meets a process already exiting ends it by itself. Shells report 130 for that too.
+  expect([130, null]).toContain(code);
   expect(await runs.ended(runId)).toMatchObject({ status: "error", error: { type: "cancelled" } });
 }, 60_000);
 
