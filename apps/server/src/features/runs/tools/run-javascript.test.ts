@@ -6,7 +6,7 @@ import { runJavascriptTool } from "./run-javascript.ts";
 import { builtinTool, execute, scopeOf } from "./run-scope.fixture.ts";
 import type { RunTool } from "./run-tool.ts";
 
-const sandbox = createQuickjsSandbox({ cpuMs: 300, threads: 1, maxWaiting: 1 });
+const sandbox = createQuickjsSandbox({ cpuMs: 1000, threads: 1, maxWaiting: 1 });
 const info = builtinTool("run_javascript");
 let platform: PlatformUnderTest;
 let ownerId: string;
@@ -56,7 +56,7 @@ test("reports an error", async () => {
   expect(isError).toBe(true);
   expect(text).toMatch(/^ReferenceError: 'missing' is not defined[\s\S]*Logged:\nbefore$/);
   expect(await execute(tool, { code: "for (;;);" })).toEqual({
-    text: "The program took more than 0.3 s of processor time and was stopped",
+    text: "The program took more than 1 s of processor time and was stopped",
     isError: true,
   });
 });
