@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ChatCall } from "../chat.ts";
-import { openAiChatDialect } from "../test-upstreams/openai-chat.dialect.ts";
+import { nativeChat, openAiChatDialect } from "../test-upstreams/openai-chat.dialect.ts";
 import { openTextBench, type TextBench } from "../test-upstreams/text-bench.ts";
 import { answering, type Behaviour, refusing } from "../test-upstreams/text-upstream.ts";
 import { createOpenAiChat } from "./chat.ts";
@@ -24,11 +24,7 @@ describe("what a driver learns from refusals", () => {
   });
   afterAll(() => bench.close());
 
-  const native = (body: object, stream = true) =>
-    bench.chat({
-      maxTokens: 100,
-      native: { protocol: "openai-chat", stream, body: { messages: [{ role: "user", content: "Hi" }], ...body } },
-    });
+  const native = (body: object, stream?: boolean) => bench.chat(nativeChat(body, stream));
   const last = () => bench.sent(bench.upstream.requests.length - 1);
 
   describe("reports of usage", () => {

@@ -1,3 +1,4 @@
+import type { ChatCall } from "../chat.ts";
 import type { Dialect, ScriptedAnswer } from "./text-upstream.ts";
 
 function chunk(fields: Record<string, unknown>): string {
@@ -27,6 +28,12 @@ function usageOf({ input, output, cached }: NonNullable<ScriptedAnswer["usage"]>
   const details = cached === undefined ? {} : { prompt_tokens_details: { cached_tokens: cached } };
   return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output, ...details };
 }
+
+/** A request of a client that speaks this protocol itself. */
+export const nativeChat = (body: object, stream = true): Pick<ChatCall, "maxTokens" | "native"> => ({
+  maxTokens: 100,
+  native: { protocol: "openai-chat", stream, body: { messages: [{ role: "user", content: "Hi" }], ...body } },
+});
 
 export const openAiChatDialect: Dialect = {
   path: "/v1/chat/completions",

@@ -42,7 +42,7 @@ describe("refusesField", () => {
     ["thinking", "messages.1.content.0: `thinking` blocks in the latest assistant message cannot be modified."],
     ["temperature", "temperature: range: 0..1"],
     ["temperature", "`temperature` and `top_p` cannot both be specified for this model. Please use only one."],
-  ])("is false if it refuses a value or something else than %s: %s", (field, body) => {
+  ])("is false if it refuses a value, or anything but %s: %s", (field, body) => {
     expect(refusesField(body, field)).toBe(false);
   });
 });
