@@ -156,7 +156,7 @@ it("lists match after days are closed and usage rows are dropped", async () => {
   await compareRandomRanges(40);
   const dropped = await dropUsageBefore(database, new Date(now / 1000));
   expect(dropped.length).toBeGreaterThan(0);
-  postExpected(adoptedAt, monthOf(new Date(now / 1000)).from.toISOString());
+  postExpected(adoptedAt, momentOfMicros(monthOf(new Date(now / 1000)).from.getTime() * 1000));
   expect(await verifyLedger(database)).toEqual([]);
   await compareRandomRanges(60);
 });
